@@ -177,15 +177,15 @@ mod tests {
     fn positions_follow_line_markers() {
         let mut map = SourceMap::new();
         let a = map.add("a.i", "x\n# 10 \"b.h\"\nyy\n\tz\n".into()).unwrap();
-        map.add_marker(a, 14, "b.h", 10);
+        map.add_marker(a, 13, "b.h", 10);
         let at = |lo| {
             let p = map.position(Span::new(lo, lo + 1)).unwrap();
             (p.file.to_string(), p.line, p.column)
         };
         assert_eq!(at(0), ("a.i".into(), 1, 1));
-        assert_eq!(at(15), ("b.h".into(), 10, 2));
-        assert_eq!(at(18), ("b.h".into(), 11, 2));
-        assert_eq!(map.line_text(Span::new(18, 19)), Some("\tz"));
+        assert_eq!(at(14), ("b.h".into(), 10, 2));
+        assert_eq!(at(17), ("b.h".into(), 11, 2));
+        assert_eq!(map.line_text(Span::new(17, 18)), Some("\tz"));
         assert_eq!(map.position(Span::NONE), None);
     }
 
