@@ -359,6 +359,26 @@ pub enum CheckKind {
     FloatToInt,
 }
 
+impl CheckKind {
+    /// All kinds.
+    pub const ALL: [CheckKind; 14] = [
+        CheckKind::Assertion,
+        CheckKind::ForbiddenCall,
+        CheckKind::Unreachable,
+        CheckKind::SignedOverflow,
+        CheckKind::ShiftOverflow,
+        CheckKind::ShiftRange,
+        CheckKind::DivByZero,
+        CheckKind::Deref,
+        CheckKind::Bounds,
+        CheckKind::Free,
+        CheckKind::MemTrack,
+        CheckKind::MemCleanup,
+        CheckKind::ReadOnly,
+        CheckKind::FloatToInt,
+    ];
+}
+
 /// A pure expression with its type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Expr {

@@ -1,0 +1,92 @@
+//! What a user may ask of a program, and how the question becomes reachability.
+//!
+//! * [`Property`]: a question, by name or from an SV-COMP `.prp` file ([`prp`]);
+//! * [`instrument()`]: leaves in a program exactly the checks that the question is about, so that
+//!   each engine answers one question only: can a check fail?
+
+pub mod instrument;
+pub mod prp;
+
+pub use instrument::instrument;
+pub use prp::{Goal, PrpError};
+
+use palisade_cfa::CheckKind;
+use std::fmt;
+
+/// A question about a program: from `entry` on, every goal holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Property {
+    /// The function that is called first.
+    pub entry: String,
+    /// What must hold, all of it.
+    pub goals: Vec<Goal>,
+}
+
+impl Property {
+    /// The default question: no assertion fails, and nobody calls `reach_error` or
+    /// `__VERIFIER_error`.
+    pub fn assertions() -> Self {
+        let mut goals = vec![Goal::Assertions];
+        goals.extend(["reach_error", "__VERIFIER_error"].map(|f| Goal::NoCall(f.into())));
+        Property { entry: "main".into(), goals }
+    }
+
+    /// The question a name on the command line stands for.
+    pub fn named(name: &str) -> Option<Self> {
+        let goals = match name {
+            "unreach-call" => return Some(Self::assertions()),
+            "valid-memsafety" => vec![Goal::ValidFree, Goal::ValidDeref, Goal::ValidMemtrack],
+            "valid-free" => vec![Goal::ValidFree],
+            "valid-deref" => vec![Goal::ValidDeref],
+            "valid-memtrack" => vec![Goal::ValidMemtrack],
+            "valid-memcleanup" => vec![Goal::ValidMemcleanup],
+            "no-overflow" => vec![Goal::NoOverflow],
+            "def-behavior" => vec![Goal::DefBehavior],
+            "termination" => vec![Goal::Termination],
+            "no-data-race" => vec![Goal::NoDataRace],
+            _ => return None,
+        };
+        Some(Property { entry: "main".into(), goals })
+    }
+
+    /// The names [`Property::named`] knows.
+    pub const NAMES: &'static [&'static str] = &[
+        "unreach-call",
+        "valid-memsafety",
+        "valid-free",
+        "valid-deref",
+        "valid-memtrack",
+        "valid-memcleanup",
+        "no-overflow",
+        "def-behavior",
+        "termination",
+        "no-data-race",
+    ];
+
+    /// The goal that a failing check of this kind violates, if any does.
+    pub fn violated_by(&self, kind: CheckKind) -> Option<&Goal> {
+        self.goals.iter().find(|g| g.is_violated_by(kind))
+    }
+
+    /// The undefined behaviour that lowering must keep visible for this question.
+    pub fn checks(&self) -> impl Iterator<Item = CheckKind> + '_ {
+        CheckKind::ALL.iter().copied().filter(|&k| self.violated_by(k).is_some())
+    }
+
+    /// The first goal that no engine can decide, for an honest `unknown`.
+    pub fn unsupported(&self) -> Option<&Goal> {
+        self.goals.iter().find(|g| matches!(g, Goal::Termination | Goal::NoDataRace))
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, goal) in self.goals.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            goal.fmt(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! Programs made smaller before analysis.
