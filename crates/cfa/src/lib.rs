@@ -7,8 +7,10 @@
 //! reference interpreter.
 //!
 //! * [`ir`]: locations, edges, operations, expressions, places;
-//! * [`types`]: object types with their layout.
+//! * [`types`]: object types with their layout;
+//! * [`eval`]: the constant evaluator of scalar operators.
 
+pub mod eval;
 pub mod ir;
 pub mod types;
 
