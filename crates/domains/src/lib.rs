@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Numeric abstract domains.
+//!
+//! One trait, [`NumericDomain`], over one notion of state: a function from [`Dim`]s to integers or
+//! rationals. Elements constrain the dimensions they mention and leave all others free, so clients
+//! declare nothing. Arithmetic is exact; machine integers enter through [`NumericDomain::wrap`] and
+//! the wrap nodes of [`Tree`] expressions.
+//!
+//! Each domain is one module and passes the same law tests. A new domain needs
+//! the required methods of the trait, a line here and a call of the law kit.
+
+mod dim;
+mod expr;
+mod interval;
+mod lattice;
+mod linear;
+mod linearize;
+mod machine;
+mod numeric;
+
+pub use dim::Dim;
+pub use expr::{BinOp, CmpOp, MAX_SHIFT, Node, NodeId, Tree, eval_bin};
+pub use interval::{End, Interval};
+pub use lattice::Lattice;
+pub use linear::{LinCons, LinExpr, Rel};
+pub use linearize::{LinForm, linearize};
+pub use machine::MachineInt;
+pub use numeric::{NumericDomain, Thresholds, up_to, wrap_by_periods};
