@@ -190,6 +190,7 @@ impl Scanner<'_> {
         }
         self.expect("G")?;
         let negated = self.eat("!");
+        self.rest();
         let start = self.at;
         let word = self.word()?;
         let goal = match (negated, word.as_str()) {
@@ -247,7 +248,7 @@ mod tests {
             (e.line, e.column)
         };
         assert_eq!(at(""), (1, 1));
-        assert_eq!(at("\nCHECK( init(main()), LTL(G ! overflo) )"), (2, 28));
+        assert_eq!(at("\nCHECK( init(main()), LTL(G ! overflo) )"), (2, 30));
         assert_eq!(at("CHECK( init(main()), LTL(G ! overflow) ) x"), (1, 42));
         assert_eq!(
             at("CHECK( init(main()), LTL(F end) )\nCHECK( init(f()), LTL(F end) )"),

@@ -1,1 +1,106 @@
-//! Programs made smaller before analysis.
+//! Programs made ready for analysis: one function, error locations, nothing superfluous.
+//!
+//! [`Task::new`] turns an instrumented program into what every engine works on: all calls are
+//! inlined ([`inline`]), every check has become an error location, and locations that do nothing
+//! are gone ([`compact`]). The task remembers where each edge came from, so that traces and
+//! invariants speak about the program the user wrote.
+
+pub mod compact;
+pub mod inline;
+
+use palisade_base::IdxVec;
+use palisade_cfa::*;
+
+palisade_base::idx! {
+    /// One activation of a function in the inlined program.
+    pub struct FrameId = "frame";
+}
+
+/// A question in the form all engines answer: can one of the error locations be reached from the
+/// entry of a program that consists of one function?
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The program; only its entry function has a body, so remaining calls are external.
+    pub program: Program,
+    /// Locations that violate the property, sorted.
+    pub errors: Vec<ErrorLoc>,
+    /// Locations where a recursive call was not followed. A proof must show them unreachable.
+    pub cuts: Vec<LocId>,
+    /// Where locations and edges came from.
+    pub origin: Origin,
+}
+
+/// A location that must not be reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ErrorLoc {
+    /// The location, without outgoing edges.
+    pub loc: LocId,
+    /// What is wrong there.
+    pub kind: CheckKind,
+    /// The [`Op::Check`] edge of the original program.
+    pub check: EdgeId,
+}
+
+/// The way back from the task to the program it was made of.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The original edge of each edge; parameter passing and resolved calls map to the call.
+    pub edges: IdxVec<EdgeId, EdgeId>,
+    /// The activation each location belongs to.
+    pub frames_of: IdxVec<LocId, FrameId>,
+    /// The original location; error locations map to the start of their check.
+    pub locs: IdxVec<LocId, LocId>,
+    /// All activations; the first is the entry's.
+    pub frames: IdxVec<FrameId, Frame>,
+}
+
+/// An activation of a function.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The function.
+    pub func: FuncId,
+    /// Who called it, and by which original edge; `None` for the entry.
+    pub caller: Option<(FrameId, EdgeId)>,
+}
+
+/// Why a task could not be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge;
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the program is too large once its calls are inlined")
+    }
+}
+
+impl Task {
+    /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
+    pub fn new(program: &Program, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(program, recursion, max_edges)?;
+        compact::compact(&mut task);
+        Ok(task)
+    }
+
+    /// The body of the only function.
+    pub fn body(&self) -> &Body {
+        self.program.body(self.program.entry)
+    }
+
+    /// What is wrong at a location, if it is an error location.
+    pub fn error_at(&self, loc: LocId) -> Option<&ErrorLoc> {
+        self.errors.binary_search_by_key(&loc, |e| e.loc).ok().map(|i| &self.errors[i])
+    }
+
+    /// The calls that lead to a location, outermost first: the function and the original call edge
+    /// of each activation but the entry's.
+    pub fn call_stack(&self, loc: LocId) -> Vec<(FuncId, EdgeId)> {
+        let mut stack = Vec::new();
+        let mut frame = &self.origin.frames[self.origin.frames_of[loc]];
+        while let Some((parent, call)) = frame.caller {
+            stack.push((frame.func, call));
+            frame = &self.origin.frames[parent];
+        }
+        stack.reverse();
+        stack
+    }
+}

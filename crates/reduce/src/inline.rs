@@ -1,0 +1,461 @@
+//! Inlining: every call of a function with a body is replaced by a copy of the body.
+//!
+//! Two activations of a function that is not recursive never overlap, so their copies share the
+//! function's variables, expressions and places; only locations and edges are copied. An
+//! activation below another one of the same function gets variables of its own.
+
+use crate::{ErrorLoc, Frame, FrameId, Origin, Task, TooLarge};
+use palisade_base::{Idx, IdxVec};
+use palisade_cfa::*;
+use rustc_hash::FxHashMap;
+
+/// A function body still to be copied.
+struct Pending {
+    frame: FrameId,
+    func: FuncId,
+    entry: LocId,
+    /// Where a return leads, and where its value goes; `None` in the entry function.
+    ret: Option<(LocId, Option<PlaceId>)>,
+    renaming: Renaming,
+}
+
+/// New names for the variables of an activation that must not share them.
+#[derive(Default)]
+struct Renaming {
+    vars: FxHashMap<VarId, VarId>,
+    exprs: FxHashMap<ExprId, ExprId>,
+    places: FxHashMap<PlaceId, PlaceId>,
+}
+
+/// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
+/// same function are active; there a cut is left.
+pub fn inline(source: &Program, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+    let mut program = source.clone();
+    program.locs = IdxVec::new();
+    program.edges = IdxVec::new();
+    for func in program.funcs.iter_mut() {
+        func.body = None;
+    }
+    let mut inliner = Inliner {
+        source,
+        out: Task { program, errors: Vec::new(), cuts: Vec::new(), origin: Origin::default() },
+        recursion,
+        targets: IndirectTargets::new(source),
+        pending: Vec::new(),
+        locals: Vec::new(),
+        seen_locals: vec![false; source.funcs.len()],
+    };
+    inliner.run(max_edges)?;
+    inliner.out.errors.sort();
+    Ok(inliner.out)
+}
+
+struct Inliner<'a> {
+    source: &'a Program,
+    out: Task,
+    recursion: usize,
+    targets: IndirectTargets,
+    pending: Vec<Pending>,
+    locals: Vec<VarId>,
+    seen_locals: Vec<bool>,
+}
+
+impl Inliner<'_> {
+    fn run(&mut self, max_edges: usize) -> Result<(), TooLarge> {
+        let func = self.source.entry;
+        let body = self.source.body(func);
+        let frame = self.out.origin.frames.push(Frame { func, caller: None });
+        let entry = self.loc(frame, body.entry);
+        let exit = self.loc(frame, body.exit);
+        self.note_locals(func);
+        self.pending.push(Pending { frame, func, entry, ret: None, renaming: Renaming::default() });
+        while let Some(next) = self.pending.pop() {
+            self.copy_body(next, exit);
+            if self.out.program.edges.len() > max_edges {
+                return Err(TooLarge);
+            }
+        }
+        let locals = std::mem::take(&mut self.locals);
+        self.out.program.funcs[func].body = Some(Body { params: Vec::new(), locals, entry, exit });
+        Ok(())
+    }
+
+    fn note_locals(&mut self, func: FuncId) {
+        if !std::mem::replace(&mut self.seen_locals[func.index()], true) {
+            let body = self.source.body(func);
+            self.locals.extend(body.params.iter().chain(&body.locals));
+        }
+    }
+
+    /// A new location of the output that stands for `original` in `frame`.
+    fn loc(&mut self, frame: FrameId, original: LocId) -> LocId {
+        let id = self.out.program.add_loc(self.source.entry, self.source.locs[original].span);
+        self.out.program.locs[id].loop_stmt = self.source.locs[original].loop_stmt;
+        self.out.program.locs[id].label = self.source.locs[original].label.clone();
+        self.out.origin.frames_of.push(frame);
+        self.out.origin.locs.push(original);
+        id
+    }
+
+    /// A new location inside the step of an original edge.
+    fn middle(&mut self, frame: FrameId, original: EdgeId) -> LocId {
+        let id = self.loc(frame, self.source.edges[original].src);
+        self.out.program.locs[id].span = self.source.edges[original].span;
+        self.out.program.locs[id].loop_stmt = None;
+        self.out.program.locs[id].label = None;
+        id
+    }
+
+    fn edge(&mut self, src: LocId, op: Op, dst: LocId, original: EdgeId) {
+        self.out.program.add_edge(src, op, dst, self.source.edges[original].span);
+        self.out.origin.edges.push(original);
+    }
+
+    fn copy_body(&mut self, mut this: Pending, program_exit: LocId) {
+        let body = self.source.body(this.func);
+        let mut map: FxHashMap<LocId, LocId> = FxHashMap::default();
+        map.insert(body.entry, this.entry);
+        map.insert(body.exit, this.ret.map_or(program_exit, |(site, _)| site));
+        let mut todo = vec![body.entry];
+        while let Some(loc) = todo.pop() {
+            let src = map[&loc];
+            for &id in &self.source.locs[loc].out {
+                let edge = &self.source.edges[id];
+                let dst = *map.entry(edge.dst).or_insert_with(|| {
+                    todo.push(edge.dst);
+                    self.loc(this.frame, edge.dst)
+                });
+                self.copy_edge(&mut this, id, src, dst);
+            }
+        }
+    }
+
+    fn copy_edge(&mut self, this: &mut Pending, id: EdgeId, src: LocId, dst: LocId) {
+        let op = this.renaming.op(&mut self.out.program, &self.source.edges[id].op);
+        match op {
+            Op::Check { kind, cond } => self.check(this.frame, id, src, kind, cond, dst),
+            Op::Return { value } => self.ret(this, id, src, value, dst),
+            Op::Call { dst: result, callee: Callee::Direct(func), args }
+                if self.source.funcs[func].body.is_some() =>
+            {
+                self.call(this.frame, id, src, func, &args, result, dst);
+            }
+            Op::Call { dst: result, callee: Callee::Indirect(pointer), args } => {
+                self.indirect_call(this.frame, id, src, pointer, &args, result, dst);
+            }
+            op => self.edge(src, op, dst, id),
+        }
+    }
+
+    /// A check becomes a branch to an error location.
+    fn check(&mut self, frame: FrameId, id: EdgeId, src: LocId, kind: CheckKind, cond: ExprId, dst: LocId) {
+        let known = match self.out.program.exprs[cond].kind {
+            ExprKind::Int(bit) => Some(bit == 1),
+            _ => None,
+        };
+        if known != Some(false) {
+            let op = if known == Some(true) { Op::Skip } else { Op::Assume { cond } };
+            self.edge(src, op, dst, id);
+        }
+        if known != Some(true) {
+            let error = self.middle(frame, id);
+            let op = if known == Some(false) {
+                Op::Skip
+            } else {
+                let cond = self.out.program.add_expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, cond));
+                Op::Assume { cond }
+            };
+            self.edge(src, op, error, id);
+            self.out.errors.push(ErrorLoc { loc: error, kind, check: id });
+        }
+    }
+
+    fn ret(&mut self, this: &mut Pending, id: EdgeId, src: LocId, value: Option<Arg>, dst: LocId) {
+        let Some((_, result)) = this.ret else {
+            return self.edge(src, Op::Return { value }, dst, id);
+        };
+        let mut at = src;
+        if let (Some(place), Some(value)) = (result, value) {
+            at = self.then(this.frame, id, at, assign(place, value));
+        }
+        let body = self.source.body(this.func);
+        for &var in body.params.iter().chain(&body.locals) {
+            let var = this.renaming.var(var);
+            if self.out.program.vars[var].address_taken {
+                at = self.then(this.frame, id, at, Op::Leave { var });
+            }
+        }
+        self.edge(at, Op::Skip, dst, id);
+    }
+
+    /// One more step inside the original edge; returns where it leads.
+    fn then(&mut self, frame: FrameId, id: EdgeId, at: LocId, op: Op) -> LocId {
+        let next = self.middle(frame, id);
+        self.edge(at, op, next, id);
+        next
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn call(
+        &mut self,
+        frame: FrameId,
+        id: EdgeId,
+        src: LocId,
+        func: FuncId,
+        args: &[Arg],
+        result: Option<PlaceId>,
+        dst: LocId,
+    ) {
+        let active = self.activations(frame, func);
+        if active > self.recursion {
+            let cut = self.middle(frame, id);
+            self.edge(src, Op::Skip, cut, id);
+            self.out.cuts.push(cut);
+            return;
+        }
+        self.note_locals(func);
+        let body = self.source.body(func);
+        let mut renaming = Renaming::default();
+        if active > 0 {
+            for &var in body.params.iter().chain(&body.locals) {
+                let copy = self.out.program.vars[var].clone();
+                let fresh = self.out.program.vars.push(copy);
+                self.locals.push(fresh);
+                renaming.vars.insert(var, fresh);
+            }
+        }
+        let mut at = src;
+        let params: Vec<VarId> = body.params.iter().map(|&p| renaming.var(p)).collect();
+        for (i, &param) in params.iter().enumerate() {
+            if self.out.program.vars[param].address_taken || i >= args.len() {
+                at = self.then(frame, id, at, Op::Enter { var: param });
+            }
+            if let Some(&value) = args.get(i) {
+                let place = self.out.program.var_place(param);
+                at = self.then(frame, id, at, assign(place, value));
+            }
+        }
+        let callee = self.out.origin.frames.push(Frame { func, caller: Some((frame, id)) });
+        let entry = self.loc(callee, body.entry);
+        self.edge(at, Op::Skip, entry, id);
+        self.pending.push(Pending { frame: callee, func, entry, ret: Some((dst, result)), renaming });
+    }
+
+    fn activations(&self, mut frame: FrameId, func: FuncId) -> usize {
+        let mut n = 0;
+        loop {
+            let f = &self.out.origin.frames[frame];
+            n += usize::from(f.func == func);
+            match f.caller {
+                Some((caller, _)) => frame = caller,
+                None => return n,
+            }
+        }
+    }
+
+    /// A branch for every function the pointer may hold. A pointer to none of them behaves like an
+    /// external function: any result, no effect.
+    #[allow(clippy::too_many_arguments)]
+    fn indirect_call(
+        &mut self,
+        frame: FrameId,
+        id: EdgeId,
+        src: LocId,
+        pointer: ExprId,
+        args: &[Arg],
+        result: Option<PlaceId>,
+        dst: LocId,
+    ) {
+        let mut at = src;
+        for func in self.targets.of(self.source, args, result) {
+            let p = &mut self.out.program;
+            let target = p.add_expr(Scalar::Ptr, ExprKind::Func(func));
+            let is = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, target));
+            let is_not = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Ne, pointer, target));
+            let taken = self.then(frame, id, at, Op::Assume { cond: is });
+            if self.source.funcs[func].body.is_some() {
+                self.call(frame, id, taken, func, args, result, dst);
+            } else {
+                let op = Op::Call { dst: result, callee: Callee::Direct(func), args: args.into() };
+                self.edge(taken, op, dst, id);
+            }
+            at = self.then(frame, id, at, Op::Assume { cond: is_not });
+        }
+        let op = result.map_or(Op::Skip, |dst| Op::Havoc { dst, input: false });
+        self.edge(at, op, dst, id);
+    }
+}
+
+fn assign(dst: PlaceId, value: Arg) -> Op {
+    match value {
+        Arg::Scalar(src) => Op::Assign { dst, src },
+        Arg::Aggregate(src) => Op::Copy { dst, src },
+    }
+}
+
+/// Functions whose address is taken somewhere.
+struct IndirectTargets(Vec<FuncId>);
+
+impl IndirectTargets {
+    fn new(program: &Program) -> Self {
+        let mut taken = vec![false; program.funcs.len()];
+        for expr in &program.exprs {
+            if let ExprKind::Func(f) = expr.kind {
+                taken[f.index()] = true;
+            }
+        }
+        for var in &program.vars {
+            if let Init::Image(items) = &var.init {
+                for item in items {
+                    if let InitValue::Func(f) = item.value {
+                        taken[f.index()] = true;
+                    }
+                }
+            }
+        }
+        IndirectTargets(program.funcs.ids().filter(|f| taken[f.index()]).collect())
+    }
+
+    /// Those that can take these arguments and give this result.
+    fn of(&self, program: &Program, args: &[Arg], result: Option<PlaceId>) -> Vec<FuncId> {
+        let fits = |&func: &FuncId| {
+            let Type::Func(signature) = &program.types[program.funcs[func].ty] else { return false };
+            signature.params.len() == args.len()
+                && signature.params.iter().zip(args).all(|(&param, arg)| match *arg {
+                    Arg::Scalar(e) => {
+                        program.scalar_of(param).is_some_and(|s| same_size(program, s, program.exprs[e].ty))
+                    }
+                    Arg::Aggregate(place) => {
+                        program.size_of(param) == program.size_of(program.places[place].ty)
+                    }
+                })
+                && result.is_none_or(|place| {
+                    program.size_of(signature.ret) == program.size_of(program.places[place].ty)
+                })
+        };
+        self.0.iter().copied().filter(fits).collect()
+    }
+}
+
+fn same_size(program: &Program, a: Scalar, b: Scalar) -> bool {
+    let bits = |s| match s {
+        Scalar::Int(t) => t.bits,
+        Scalar::Ptr => program.data_model.ptr_bits(),
+        Scalar::Float(t) => 1000 + t.bits(),
+    };
+    bits(a) == bits(b)
+}
+
+impl Renaming {
+    fn var(&self, var: VarId) -> VarId {
+        self.vars.get(&var).copied().unwrap_or(var)
+    }
+
+    fn op(&mut self, p: &mut Program, op: &Op) -> Op {
+        if self.vars.is_empty() {
+            return op.clone();
+        }
+        match *op {
+            Op::Skip => Op::Skip,
+            Op::Assign { dst, src } => Op::Assign { dst: self.place(p, dst), src: self.expr(p, src) },
+            Op::Copy { dst, src } => Op::Copy { dst: self.place(p, dst), src: self.place(p, src) },
+            Op::Zero { dst } => Op::Zero { dst: self.place(p, dst) },
+            Op::Assume { cond } => Op::Assume { cond: self.expr(p, cond) },
+            Op::Havoc { dst, input } => Op::Havoc { dst: self.place(p, dst), input },
+            Op::Call { dst, callee, ref args } => Op::Call {
+                dst: dst.map(|d| self.place(p, d)),
+                callee: match callee {
+                    Callee::Direct(f) => Callee::Direct(f),
+                    Callee::Indirect(e) => Callee::Indirect(self.expr(p, e)),
+                },
+                args: args.iter().map(|&a| self.arg(p, a)).collect(),
+            },
+            Op::Return { value } => Op::Return { value: value.map(|v| self.arg(p, v)) },
+            Op::Alloc { dst, size, kind, zeroed } => {
+                Op::Alloc { dst: self.place(p, dst), size: self.expr(p, size), kind, zeroed }
+            }
+            Op::Free { ptr } => Op::Free { ptr: self.expr(p, ptr) },
+            Op::MemCopy { dst, src, len } => {
+                Op::MemCopy { dst: self.expr(p, dst), src: self.expr(p, src), len: self.expr(p, len) }
+            }
+            Op::MemSet { dst, byte, len } => {
+                Op::MemSet { dst: self.expr(p, dst), byte: self.expr(p, byte), len: self.expr(p, len) }
+            }
+            Op::Enter { var } => Op::Enter { var: self.var(var) },
+            Op::Leave { var } => Op::Leave { var: self.var(var) },
+            Op::Check { kind, cond } => Op::Check { kind, cond: self.expr(p, cond) },
+            Op::Halt { kind } => Op::Halt {
+                kind: match kind {
+                    HaltKind::Exit(e) => HaltKind::Exit(self.expr(p, e)),
+                    HaltKind::Abort => HaltKind::Abort,
+                },
+            },
+        }
+    }
+
+    fn arg(&mut self, p: &mut Program, arg: Arg) -> Arg {
+        match arg {
+            Arg::Scalar(e) => Arg::Scalar(self.expr(p, e)),
+            Arg::Aggregate(place) => Arg::Aggregate(self.place(p, place)),
+        }
+    }
+
+    /// The renamed expression; itself where nothing in it is renamed. Lowering bounds the depth of
+    /// expressions, so recursion is safe.
+    fn expr(&mut self, p: &mut Program, id: ExprId) -> ExprId {
+        if let Some(&done) = self.exprs.get(&id) {
+            return done;
+        }
+        let Expr { ty, kind } = p.exprs[id].clone();
+        let new = match kind {
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Func(_)
+            | ExprKind::HeapEmpty
+            | ExprKind::HeapTracked => kind.clone(),
+            ExprKind::Load(place) => ExprKind::Load(self.place(p, place)),
+            ExprKind::Addr(place) => ExprKind::Addr(self.place(p, place)),
+            ExprKind::Unary(op, a) => ExprKind::Unary(op, self.expr(p, a)),
+            ExprKind::Binary(op, a, b) => ExprKind::Binary(op, self.expr(p, a), self.expr(p, b)),
+            ExprKind::Cmp(op, a, b) => ExprKind::Cmp(op, self.expr(p, a), self.expr(p, b)),
+            ExprKind::Ite(c, a, b) => ExprKind::Ite(self.expr(p, c), self.expr(p, a), self.expr(p, b)),
+            ExprKind::Convert(a) => ExprKind::Convert(self.expr(p, a)),
+            ExprKind::PtrAdd { ptr, index, stride } => {
+                ExprKind::PtrAdd { ptr: self.expr(p, ptr), index: self.expr(p, index), stride }
+            }
+            ExprKind::PtrDiff { left, right, stride } => {
+                ExprKind::PtrDiff { left: self.expr(p, left), right: self.expr(p, right), stride }
+            }
+            ExprKind::Overflow(op, a, b) => ExprKind::Overflow(op, self.expr(p, a), self.expr(p, b)),
+            ExprKind::Valid { ptr, size } => {
+                ExprKind::Valid { ptr: self.expr(p, ptr), size: self.expr(p, size) }
+            }
+            ExprKind::Freeable(a) => ExprKind::Freeable(self.expr(p, a)),
+            ExprKind::ObjectSize(a) => ExprKind::ObjectSize(self.expr(p, a)),
+            ExprKind::ReadOnly(a) => ExprKind::ReadOnly(self.expr(p, a)),
+        };
+        let new = if new == kind { id } else { p.add_expr(ty, new) };
+        self.exprs.insert(id, new);
+        new
+    }
+
+    fn place(&mut self, p: &mut Program, id: PlaceId) -> PlaceId {
+        if let Some(&done) = self.places.get(&id) {
+            return done;
+        }
+        let old = p.places[id].clone();
+        let mut new = old.clone();
+        new.base = match old.base {
+            Base::Var(v) => Base::Var(self.var(v)),
+            Base::Deref(e) => Base::Deref(self.expr(p, e)),
+        };
+        for step in &mut new.path {
+            if let Proj::Index { index, .. } = step {
+                *index = self.expr(p, *index);
+            }
+        }
+        let id2 = if new == old { id } else { p.places.push(new) };
+        self.places.insert(id, id2);
+        id2
+    }
+}
