@@ -1,1 +1,21 @@
-//! Placeholder.
+//! The bit-precise solver: terms over Booleans, bit-vectors, arrays and uninterpreted functions,
+//! and their satisfiability, decided by bit-blasting onto the SAT solver CaDiCaL.
+//!
+//! - [`term`]: the pool [`Terms`] of hash-consed terms, with a simplifying builder method for
+//!   each SMT-LIB operator;
+//! - [`eval`]: the value of a term under a model, the meaning everything else is tested against.
+
+pub mod bitvec;
+mod build;
+pub mod eval;
+mod intern;
+pub mod solver;
+mod subst;
+pub mod term;
+pub mod value;
+
+pub use bitvec::BitVec;
+pub use eval::Evaluator;
+pub use solver::{Answer, Limits, Solver, Unknown};
+pub use term::{Func, FuncDecl, Op, Sort, Term, Terms};
+pub use value::{ArrayValue, FuncValue, Model, Value};
