@@ -46,6 +46,12 @@ impl Dim {
         self.0 & RATIONAL == 0
     }
 
+    /// The bits that identify it, in the order of the dimensions.
+    #[inline]
+    pub(crate) fn raw(self) -> u32 {
+        self.0
+    }
+
     /// The number it was made with.
     #[inline]
     pub fn index(self) -> u32 {
