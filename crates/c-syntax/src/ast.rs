@@ -6,9 +6,10 @@
 //! an operand's [`ExprId`] is always smaller than its user's.
 //!
 //! # How deep the tree can be
-//! The parser rejects nesting deeper than [`MAX_NESTING`](crate::MAX_NESTING), with three
-//! exceptions that real (generated) code makes arbitrarily long and that a consumer must
-//! therefore walk by a loop instead of by recursion:
+//! The parser rejects expressions, declarators, records and initialisers nested deeper than
+//! [`MAX_NESTING`](crate::MAX_NESTING) and statements nested deeper than
+//! [`MAX_STATEMENT_NESTING`](crate::MAX_STATEMENT_NESTING). Three shapes that real (generated) code
+//! makes arbitrarily long do not count; a consumer must walk them by a loop and not by recursion:
 //! - the left spine of [`ExprKind::Binary`] and [`ExprKind::Comma`] (`a + b + c + …`),
 //! - the `else_` chain of [`StmtKind::If`] (`else if … else if …`).
 //!

@@ -16,9 +16,13 @@ pub use intern::{Interner, Symbol};
 use ast::TranslationUnit;
 use palisade_base::{Diagnostic, FileId, SourceMap};
 
-/// The deepest nesting of parentheses, blocks, declarators, initialisers and operators. Real code
-/// stays below 100; the parser's stack for this many levels fits into the 2 MB of a thread.
+/// The deepest nesting of parentheses, declarators, records, initialisers and operators. The
+/// parser recurses on these; its stack for this many levels fits into the 2 MB of a thread.
 pub const MAX_NESTING: usize = 256;
+
+/// The deepest nesting of blocks and other statements inside statements. The parser does not
+/// recurse on them, but those who walk the tree may; machine-made programs nest hundreds deep.
+pub const MAX_STATEMENT_NESTING: usize = 8192;
 
 /// Reads the preprocessed C text of `file`. Line markers are recorded in `map`.
 ///

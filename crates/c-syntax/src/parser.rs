@@ -59,7 +59,9 @@ pub(crate) fn translation_unit(
         heights: Vec::with_capacity(lexed.tokens.len() / 2),
         pending_ops: Vec::new(),
         pending_exprs: Vec::new(),
+        frames: Vec::new(),
         pending_stmts: Vec::new(),
+        pending_ifs: Vec::new(),
         pending_pointers: Vec::new(),
         packs: record::Packs::new(text, base, &lexed.pragmas),
     };
@@ -95,8 +97,12 @@ struct Parser<'a> {
     pending_ops: Vec<expr::PendingOp>,
     /// Arguments of calls that are still open.
     pending_exprs: Vec<ExprId>,
+    /// Statements that are still open.
+    frames: Vec<stmt::Frame>,
     /// Statements of blocks that are still open.
     pending_stmts: Vec<StmtId>,
+    /// Links of `else if` chains that are still open.
+    pending_ifs: Vec<stmt::IfLink>,
     /// Pointers of declarators whose name is still to come.
     pending_pointers: Vec<crate::ast::Derived>,
     packs: record::Packs,
@@ -176,7 +182,7 @@ impl Parser<'_> {
     #[inline]
     fn enter(&mut self) -> Parsed<()> {
         if self.depth >= MAX_NESTING {
-            return self.too_deep(self.tok().span());
+            return self.too_deep(self.tok().span(), MAX_NESTING);
         }
         self.depth += 1;
         Ok(())
@@ -205,7 +211,7 @@ impl Parser<'_> {
     #[inline]
     fn expr_over(&mut self, kind: ExprKind, span: Span, operands: u16) -> Parsed<ExprId> {
         if operands as usize >= MAX_NESTING {
-            return self.too_deep(span);
+            return self.too_deep(span, MAX_NESTING);
         }
         self.heights.push(operands + 1);
         Ok(self.tu.exprs.push(Expr { kind, span }))

@@ -95,7 +95,7 @@ impl Parser<'_> {
         let pointers = self.pending_pointers.drain(base..).rev();
         out.derived.extend(pointers);
         if out.derived.len() > MAX_NESTING {
-            return self.too_deep(token.span());
+            return self.too_deep(token.span(), MAX_NESTING);
         }
         Ok(())
     }

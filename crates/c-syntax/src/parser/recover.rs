@@ -1,7 +1,6 @@
 //! Reporting errors and finding the place to go on.
 
 use super::{Failed, MAX_ERRORS, Parsed, Parser};
-use crate::MAX_NESTING;
 use crate::token::{Tok, Token};
 use palisade_base::{Diagnostic, Span};
 
@@ -57,10 +56,10 @@ impl Parser<'_> {
 
     /// Reports too deep nesting and gives the file up.
     #[cold]
-    pub(super) fn too_deep<T>(&mut self, span: Span) -> Parsed<T> {
+    pub(super) fn too_deep<T>(&mut self, span: Span, limit: usize) -> Parsed<T> {
         self.last_error = None;
-        let failed =
-            self.error(Diagnostic::error(span, format!("nesting too deep (more than {MAX_NESTING} levels)")));
+        let message = format!("nesting too deep (more than {limit} levels)");
+        let failed = self.error(Diagnostic::error(span, message));
         self.stop();
         Err(failed)
     }

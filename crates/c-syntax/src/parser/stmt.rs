@@ -1,76 +1,214 @@
-//! Statements.
+//! Statements, without recursion: see [`Frame`].
 
 use super::decl::{Declared, Place};
 use super::{Parsed, Parser};
+use crate::MAX_STATEMENT_NESTING;
 use crate::ast::*;
 use crate::intern::Symbol;
 use crate::token::{Tok, Token};
 use palisade_base::Span;
 
+/// A statement that waits for a statement inside it. Blocks and bodies nest on a stack of these
+/// and not on the machine's, because generated code nests them by the hundred.
+pub(super) enum Frame {
+    /// `{`; the statements so far are on `pending_stmts` from `first` on.
+    Block {
+        open: Token,
+        first: usize,
+    },
+    /// `if (cond)` waiting for its first branch; the links of an `else if` chain before it are on
+    /// `pending_ifs` from `first` on.
+    Then {
+        first: usize,
+        lo: u32,
+        cond: ExprId,
+    },
+    /// `else` waiting for its branch.
+    Else {
+        first: usize,
+    },
+    Switch {
+        lo: u32,
+        value: ExprId,
+    },
+    While {
+        lo: u32,
+        cond: ExprId,
+    },
+    Do {
+        lo: u32,
+    },
+    For {
+        lo: u32,
+        init: ForInit,
+        cond: Option<ExprId>,
+        step: Option<ExprId>,
+    },
+    Labeled {
+        lo: u32,
+        labels: Vec<Label>,
+    },
+}
+
+/// An `if` whose `else` is being read: offset of the keyword, condition and first branch.
+pub(super) type IfLink = (u32, ExprId, StmtId);
+
+/// What reading a statement's head led to.
+enum Head {
+    /// A whole statement.
+    Whole(StmtKind),
+    /// A statement that waits for others inside it.
+    Open(Frame),
+}
+
 impl Parser<'_> {
     /// `{ … }`. Errors inside are reported and passed over; at anything but a brace an error is
-    /// reported and the block is empty.
+    /// reported and the block is [`StmtKind::Error`].
     pub(super) fn block(&mut self) -> StmtId {
         let open = self.tok();
-        if self.expect(Tok::LBrace, "to start the block").is_err() {
+        let base = self.frames.len();
+        if self.expect(Tok::LBrace, "to start the block").is_err() || self.open_block(open).is_err() {
             return self.stmt(StmtKind::Error, open.span());
         }
-        self.scopes.open();
-        let first = self.pending_stmts.len();
         loop {
-            match self.peek() {
-                Tok::RBrace => {
-                    self.bump();
-                    break;
-                }
-                Tok::Eof => {
-                    let _: Parsed<()> = self.unclosed(open.span());
-                    break;
-                }
-                _ => {
-                    let stmt = self.block_item();
-                    self.pending_stmts.push(stmt);
+            let Some(mut stmt) = self.next_statement() else { continue };
+            // A complete statement may complete those that waited for it.
+            while self.frames.len() > base {
+                match self.complete(stmt) {
+                    Some(outer) => stmt = outer,
+                    None => break,
                 }
             }
+            if self.frames.len() == base {
+                return stmt;
+            }
+        }
+    }
+
+    fn open_block(&mut self, open: Token) -> Parsed<()> {
+        let first = self.pending_stmts.len();
+        self.push_frame(Frame::Block { open, first })?;
+        self.scopes.open();
+        Ok(())
+    }
+
+    fn push_frame(&mut self, frame: Frame) -> Parsed<()> {
+        if self.frames.len() >= MAX_STATEMENT_NESTING {
+            return self.too_deep(self.tok().span(), MAX_STATEMENT_NESTING);
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Closes the innermost block if it ends here, else reads a statement or the head of one;
+    /// `None` if that opened another frame. What is broken is skipped and becomes
+    /// [`StmtKind::Error`].
+    fn next_statement(&mut self) -> Option<StmtId> {
+        let token = self.tok();
+        let in_block = matches!(self.frames.last(), Some(Frame::Block { .. }));
+        match (token.kind, self.frames.last()) {
+            (Tok::RBrace | Tok::Eof, Some(&Frame::Block { open, first })) => {
+                return Some(self.close_block(open, first));
+            }
+            // A label at the end of a block labels nothing.
+            (Tok::RBrace, Some(Frame::Labeled { .. })) => {
+                return Some(self.stmt(StmtKind::Empty, Span::new(self.prev_hi(), self.prev_hi())));
+            }
+            (_, Some(Frame::Block { .. } | Frame::Labeled { .. })) => {}
+            _ if self.at_declaration() => {
+                let message = "a declaration is not allowed here; enclose it in braces";
+                let _: Parsed<()> = self.error_at(token.span(), message);
+            }
+            _ => {}
+        }
+        let before = self.pos;
+        match self.head() {
+            Ok(Head::Whole(kind)) => Some(self.stmt(kind, self.span_from(token.lo))),
+            Ok(Head::Open(Frame::Block { open, .. })) => match self.open_block(open) {
+                Ok(()) => None,
+                Err(_) => Some(self.stmt(StmtKind::Error, open.span())),
+            },
+            Ok(Head::Open(frame)) => match self.push_frame(frame) {
+                Ok(()) => None,
+                Err(_) => Some(self.stmt(StmtKind::Error, token.span())),
+            },
+            Err(_) => {
+                self.skip_statement();
+                if self.pos == before && in_block {
+                    self.bump();
+                }
+                Some(self.stmt(StmtKind::Error, self.span_from(token.lo)))
+            }
+        }
+    }
+
+    /// Ends the innermost block and takes its frame away.
+    fn close_block(&mut self, open: Token, first: usize) -> StmtId {
+        if self.eat(Tok::RBrace).is_none() {
+            let _: Parsed<()> = self.unclosed(open.span());
         }
         self.scopes.close();
+        self.frames.pop();
         let start = self.tu.stmt_pool.len() as u32;
         self.tu.stmt_pool.extend(self.pending_stmts.drain(first..));
         let len = self.tu.stmt_pool.len() as u32 - start;
         self.stmt(StmtKind::Block(StmtList { start, len }), self.span_from(open.lo))
     }
 
-    /// A statement or declaration; what is broken is skipped and becomes [`StmtKind::Error`].
-    fn block_item(&mut self) -> StmtId {
-        self.recovering(Self::item_or_statement)
-    }
-
-    /// A statement where no declaration is allowed, as the body of `if`.
-    fn statement(&mut self) -> StmtId {
-        self.recovering(|p| {
-            if p.at_declaration() {
-                let span = p.tok().span();
-                let _: Parsed<()> =
-                    p.error_at(span, "a declaration is not allowed here; enclose it in braces");
+    /// Gives a complete statement to the innermost frame. Returns that frame's statement if it is
+    /// complete now.
+    fn complete(&mut self, stmt: StmtId) -> Option<StmtId> {
+        let (lo, kind) = match self.frames.pop()? {
+            frame @ Frame::Block { .. } => {
+                self.frames.push(frame);
+                self.pending_stmts.push(stmt);
+                return None;
             }
-            p.item_or_statement()
-        })
-    }
-
-    fn recovering(&mut self, f: impl FnOnce(&mut Self) -> Parsed<StmtId>) -> StmtId {
-        let before = self.pos;
-        let lo = self.tok().lo;
-        let pending = self.pending_stmts.len();
-        match self.nested(f) {
-            Ok(stmt) => stmt,
-            Err(_) => {
-                self.pending_stmts.truncate(pending);
-                self.skip_statement();
-                if self.pos == before && self.peek() != Tok::RBrace {
-                    self.bump();
+            Frame::Then { first, lo, cond } => {
+                self.pending_ifs.push((lo, cond, stmt));
+                if self.eat(Tok::Else).is_none() {
+                    return Some(self.close_ifs(first, None));
                 }
-                self.stmt(StmtKind::Error, self.span_from(lo))
+                // The chain goes on in the same frame, however long it is.
+                let next = match self.eat(Tok::If) {
+                    Some(keyword) => {
+                        let cond = self.condition("if");
+                        Frame::Then { first, lo: keyword.lo, cond }
+                    }
+                    None => Frame::Else { first },
+                };
+                self.frames.push(next);
+                return None;
             }
+            Frame::Else { first } => return Some(self.close_ifs(first, Some(stmt))),
+            Frame::Switch { lo, value } => (lo, StmtKind::Switch { value, body: stmt }),
+            Frame::While { lo, cond } => (lo, StmtKind::While { cond, body: stmt }),
+            Frame::Do { lo } => {
+                let kind = self.do_while_end(stmt).unwrap_or_else(|_| {
+                    self.skip_statement();
+                    StmtKind::Error
+                });
+                (lo, kind)
+            }
+            Frame::For { lo, init, cond, step } => {
+                self.scopes.close();
+                (lo, StmtKind::For { init, cond, step, body: stmt })
+            }
+            Frame::Labeled { lo, labels } => (lo, StmtKind::Labeled { labels, stmt }),
+        };
+        Some(self.stmt(kind, self.span_from(lo)))
+    }
+
+    /// Builds the `if` statements of a chain, the last one first.
+    fn close_ifs(&mut self, first: usize, mut else_: Option<StmtId>) -> StmtId {
+        loop {
+            // Every chain has at least the link that its first branch completed.
+            let (lo, cond, then) = self.pending_ifs.pop().expect("an `if` chain has a link");
+            let link = self.stmt(StmtKind::If { cond, then, else_ }, self.span_from(lo));
+            if self.pending_ifs.len() == first {
+                return link;
+            }
+            else_ = Some(link);
         }
     }
 
@@ -93,33 +231,41 @@ impl Parser<'_> {
         }
     }
 
-    fn item_or_statement(&mut self) -> Parsed<StmtId> {
+    /// Reads a statement up to the first statement inside it.
+    fn head(&mut self) -> Parsed<Head> {
         let token = self.tok();
-        let kind = match token.kind {
+        let lo = token.lo;
+        Ok(Head::Whole(match token.kind {
             Tok::Semi => {
                 self.bump();
                 StmtKind::Empty
             }
-            Tok::LBrace => return Ok(self.block()),
-            Tok::If => return self.if_chain(),
+            Tok::LBrace => {
+                self.bump();
+                return Ok(Head::Open(Frame::Block { open: token, first: 0 }));
+            }
+            Tok::If => {
+                self.bump();
+                let cond = self.condition("if");
+                return Ok(Head::Open(Frame::Then { first: self.pending_ifs.len(), lo, cond }));
+            }
             Tok::Switch => {
                 self.bump();
-                let value = self.condition("switch", false);
-                StmtKind::Switch { value, body: self.statement() }
+                let value = self.condition("switch");
+                return Ok(Head::Open(Frame::Switch { lo, value }));
             }
             Tok::While => {
                 self.bump();
-                let cond = self.condition("while", false);
-                StmtKind::While { cond, body: self.statement() }
+                let cond = self.condition("while");
+                return Ok(Head::Open(Frame::While { lo, cond }));
             }
-            Tok::Do => self.do_while()?,
-            Tok::For => {
+            Tok::Do => {
                 self.bump();
-                self.scopes.open();
-                let result = self.for_loop();
-                self.scopes.close();
-                result?
+                return Ok(Head::Open(Frame::Do { lo }));
             }
+            Tok::For => return self.for_head().map(Head::Open),
+            Tok::Case | Tok::Default => return self.labels().map(Head::Open),
+            Tok::Ident if self.ahead(1).kind == Tok::Colon => return self.labels().map(Head::Open),
             Tok::Goto => {
                 self.bump();
                 let kind = match self.eat(Tok::Star) {
@@ -149,57 +295,51 @@ impl Parser<'_> {
                 StmtKind::Return(value)
             }
             Tok::Asm => StmtKind::Asm(Box::new(self.asm_statement()?)),
-            Tok::Case | Tok::Default => return self.labeled(),
-            Tok::Ident if self.ahead(1).kind == Tok::Colon => return self.labeled(),
             Tok::LabelDecl => self.local_labels()?,
             Tok::StaticAssert => StmtKind::StaticAssert(self.static_assert()?),
             Tok::Else => return self.error_at(token.span(), "`else` without `if`"),
-            Tok::Attribute | Tok::LBracket if self.at_attribute() => return self.attributed(),
-            _ if self.at_declaration() => {
-                let declared = self.declaration(Place::Block)?;
-                match declared {
-                    Declared::Declaration(id) => StmtKind::Decl(id),
-                    // Only external declarations define functions.
-                    Declared::Function(_) => StmtKind::Error,
+            Tok::Attribute | Tok::LBracket if self.at_attribute() => {
+                // `__attribute__((fallthrough));`, or the first specifier of a declaration.
+                let before = self.pos;
+                self.attributes(&mut Vec::new())?;
+                if self.eat(Tok::Semi).is_some() {
+                    StmtKind::Empty
+                } else {
+                    if self.at_declaration() {
+                        self.pos = before;
+                        return self.local_declaration().map(Head::Whole);
+                    }
+                    // Attributes of a statement say nothing about what it does. All of them were
+                    // taken, so this is no deep recursion.
+                    return self.head();
                 }
             }
+            _ if self.at_declaration() => self.local_declaration()?,
             _ => {
                 let e = self.expr()?;
                 self.expect_semi("after the expression")?;
                 StmtKind::Expr(e)
             }
-        };
-        Ok(self.stmt(kind, self.span_from(token.lo)))
+        }))
     }
 
-    /// `__attribute__((fallthrough));`, or a declaration that starts with attributes.
-    fn attributed(&mut self) -> Parsed<StmtId> {
-        let token = self.tok();
-        let before = self.pos;
-        self.attributes(&mut Vec::new())?;
-        if self.eat(Tok::Semi).is_some() {
-            return Ok(self.stmt(StmtKind::Empty, self.span_from(token.lo)));
-        }
-        if self.is_type_start(self.tok()) {
-            // Read them again as part of the declaration.
-            self.pos = before;
-            if let Declared::Declaration(id) = self.declaration(Place::Block)? {
-                return Ok(self.stmt(StmtKind::Decl(id), self.span_from(token.lo)));
-            }
-        }
-        self.nested(Self::item_or_statement)
+    fn local_declaration(&mut self) -> Parsed<StmtKind> {
+        Ok(match self.declaration(Place::Block)? {
+            Declared::Declaration(id) => StmtKind::Decl(id),
+            // Only external declarations define functions.
+            Declared::Function(_) => StmtKind::Error,
+        })
     }
 
     /// `(expression)` after a keyword. If it is broken, goes on behind its parenthesis.
-    fn condition(&mut self, keyword: &str, semicolons_inside: bool) -> ExprId {
+    fn condition(&mut self, keyword: &str) -> ExprId {
         let open = self.pos;
-        let result = self.condition_inside(keyword);
-        match result {
+        match self.condition_inside(keyword) {
             Ok(e) => e,
             Err(_) => {
                 let span = self.tok().span();
                 if self.tokens[open].kind == Tok::LParen {
-                    self.skip_parens(open, semicolons_inside);
+                    self.skip_parens(open, false);
                 }
                 self.leaf(ExprKind::Error, span)
             }
@@ -207,61 +347,39 @@ impl Parser<'_> {
     }
 
     fn condition_inside(&mut self, keyword: &str) -> Parsed<ExprId> {
-        self.expect(Tok::LParen, &format_after(keyword))?;
+        if self.peek() != Tok::LParen {
+            return self.expected(&format!("`(` after `{keyword}`"));
+        }
+        self.bump();
         let cond = self.expr()?;
         self.expect(Tok::RParen, "after the condition")?;
         Ok(cond)
     }
 
-    /// `if (…) … else if (…) … else …`, however long.
-    fn if_chain(&mut self) -> Parsed<StmtId> {
-        let mut chain = Vec::new();
-        let mut last = None;
-        while let Some(keyword) = self.eat(Tok::If) {
-            let cond = self.condition("if", false);
-            let then = self.statement();
-            chain.push((keyword.lo, cond, then));
-            if self.eat(Tok::Else).is_none() {
-                break;
-            }
-            if self.peek() != Tok::If {
-                last = Some(self.statement());
-                break;
-            }
-        }
-        let hi = self.prev_hi();
-        while let Some((lo, cond, then)) = chain.pop() {
-            let kind = StmtKind::If { cond, then, else_: last };
-            last = Some(self.stmt(kind, Span::new(lo, hi.max(lo))));
-        }
-        // The caller saw an `if`, so the chain had a link.
-        last.ok_or(super::Failed)
-    }
-
-    fn do_while(&mut self) -> Parsed<StmtKind> {
-        self.bump();
-        let body = self.statement();
+    /// `while (condition);` after the body of `do`
+    fn do_while_end(&mut self, body: StmtId) -> Parsed<StmtKind> {
         let keyword = self.expect(Tok::While, "after the body of `do`")?;
-        let cond = self.condition("while", false);
+        let cond = self.condition("while");
         self.expect_semi("after `do … while`")?;
         Ok(StmtKind::DoWhile { body, cond, while_pos: keyword.lo })
     }
 
-    /// `for` after its keyword.
-    fn for_loop(&mut self) -> Parsed<StmtKind> {
+    /// `for (…)`. Its scope stays open until the body is complete.
+    fn for_head(&mut self) -> Parsed<Frame> {
+        let lo = self.bump().lo;
         let open = self.pos;
-        let (init, cond, step) = match self.for_header() {
-            Ok(header) => header,
-            Err(failed) => {
-                // Without its parenthesis nothing tells the header from the body.
-                if self.tokens[open].kind != Tok::LParen || !self.skip_parens(open, true) {
-                    return Err(failed);
-                }
-                (ForInit::None, None, None)
+        self.scopes.open();
+        match self.for_header() {
+            Ok((init, cond, step)) => Ok(Frame::For { lo, init, cond, step }),
+            // Without its parenthesis nothing tells the header from the body.
+            Err(_) if self.tokens[open].kind == Tok::LParen && self.skip_parens(open, true) => {
+                Ok(Frame::For { lo, init: ForInit::None, cond: None, step: None })
             }
-        };
-        let body = self.statement();
-        Ok(StmtKind::For { init, cond, step, body })
+            Err(failed) => {
+                self.scopes.close();
+                Err(failed)
+            }
+        }
     }
 
     fn for_header(&mut self) -> Parsed<(ForInit, Option<ExprId>, Option<ExprId>)> {
@@ -291,8 +409,8 @@ impl Parser<'_> {
         Ok((init, cond, step))
     }
 
-    /// All labels in a row and the statement they label.
-    fn labeled(&mut self) -> Parsed<StmtId> {
+    /// All labels in a row.
+    fn labels(&mut self) -> Parsed<Frame> {
         let lo = self.tok().lo;
         let mut labels = Vec::new();
         loop {
@@ -307,22 +425,26 @@ impl Parser<'_> {
                 Tok::Ident if self.ahead(1).kind == Tok::Colon => {
                     self.bump();
                     self.bump();
-                    let mut attrs = Vec::new();
-                    // Attributes followed by a semicolon belong to the label.
-                    self.attributes(&mut attrs)?;
                     let name = Ident { name: Symbol(token.data), span: token.span() };
-                    labels.push(Label::Name { name, attrs });
+                    labels.push(Label::Name { name, attrs: self.label_attributes()? });
                 }
                 _ => break,
             }
         }
         labels.shrink_to_fit();
-        let stmt = match self.peek() {
-            // A label at the end of a block labels nothing.
-            Tok::RBrace => self.stmt(StmtKind::Empty, Span::new(self.prev_hi(), self.prev_hi())),
-            _ => self.block_item(),
-        };
-        Ok(self.stmt(StmtKind::Labeled { labels, stmt }, self.span_from(lo)))
+        Ok(Frame::Labeled { lo, labels })
+    }
+
+    /// Attributes after a label belong to it, unless a declaration follows.
+    fn label_attributes(&mut self) -> Parsed<Vec<Attribute>> {
+        let before = self.pos;
+        let mut attrs = Vec::new();
+        self.attributes(&mut attrs)?;
+        if self.pos != before && self.at_declaration() {
+            self.pos = before;
+            attrs.clear();
+        }
+        Ok(attrs)
     }
 
     /// `case lo:` or `case lo ... hi:`
@@ -350,8 +472,4 @@ impl Parser<'_> {
         self.expect_semi("after the local labels")?;
         Ok(StmtKind::LocalLabels(names))
     }
-}
-
-fn format_after(keyword: &str) -> String {
-    format!("after `{keyword}`")
 }

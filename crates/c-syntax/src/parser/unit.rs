@@ -24,7 +24,6 @@ impl Parser<'_> {
                     match self.item() {
                         Ok(item) => self.tu.items.push(item),
                         Err(_) => {
-                            self.pending_stmts.clear();
                             self.skip_external();
                             if self.pos == before {
                                 self.bump();
