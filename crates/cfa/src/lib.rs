@@ -8,11 +8,29 @@
 //!
 //! * [`ir`]: locations, edges, operations, expressions, places;
 //! * [`types`]: object types with their layout;
-//! * [`eval`]: the constant evaluator of scalar operators.
+//! * [`eval`]: the constant evaluator of scalar operators;
+//! * [`mod@verify`]: well-formedness, checked after every pass in tests;
+//! * [`wto`] and [`callgraph`]: loops, orders and calls, computed once;
+//! * [`visit`]: what an operation uses;
+//! * [`text`]: the form that people write and that parses back;
+//! * [`display`], [`dot`], [`json`]: forms to look at.
 
+pub mod callgraph;
+pub mod display;
+pub mod dot;
 pub mod eval;
 pub mod ir;
+pub mod json;
+mod operands;
+pub mod text;
 pub mod types;
+pub mod verify;
+pub mod visit;
+pub mod wto;
 
+pub use callgraph::CallGraph;
 pub use ir::*;
 pub use types::*;
+pub use verify::verify;
+pub use visit::Use;
+pub use wto::Graph;
