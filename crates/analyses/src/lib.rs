@@ -1,1 +1,8 @@
-//! Component analyses.
+//! The component analyses that the CPA algorithm runs, one file each.
+
+pub mod callstack;
+pub mod cells;
+pub mod explicit;
+pub mod location;
+pub mod trie;
+pub mod values;
