@@ -6,10 +6,11 @@
 //! an operand's [`ExprId`] is always smaller than its user's.
 //!
 //! # How deep the tree can be
-//! The parser rejects expressions, declarators, records and initialisers nested deeper than
-//! [`MAX_NESTING`](crate::MAX_NESTING) and statements nested deeper than
-//! [`MAX_STATEMENT_NESTING`](crate::MAX_STATEMENT_NESTING). Three shapes that real (generated) code
-//! makes arbitrarily long do not count; a consumer must walk them by a loop and not by recursion:
+//! The parser rejects what is nested too deep: declarators, records and initialisers beyond
+//! [`MAX_NESTING`](crate::MAX_NESTING), expressions beyond
+//! [`MAX_EXPR_HEIGHT`](crate::MAX_EXPR_HEIGHT), statements beyond
+//! [`MAX_STATEMENT_NESTING`](crate::MAX_STATEMENT_NESTING). Three shapes that generated code makes
+//! arbitrarily long do not count; a consumer must walk them by a loop and not by recursion:
 //! - the left spine of [`ExprKind::Binary`] and [`ExprKind::Comma`] (`a + b + c + …`),
 //! - the `else_` chain of [`StmtKind::If`] (`else if … else if …`).
 //!

@@ -18,11 +18,11 @@ mod specs;
 mod stmt;
 mod unit;
 
-use crate::MAX_NESTING;
 use crate::ast::{Expr, ExprId, ExprKind, Ident, Stmt, StmtId, StmtKind, TranslationUnit};
 use crate::intern::{Interner, Symbol};
 use crate::lexer::Lexed;
 use crate::token::{Tok, Token};
+use crate::{MAX_EXPR_HEIGHT, MAX_NESTING};
 use palisade_base::{Diagnostic, FileId, Span};
 use scope::Scopes;
 
@@ -210,8 +210,8 @@ impl Parser<'_> {
     /// Adds an expression over operands of at most the given height.
     #[inline]
     fn expr_over(&mut self, kind: ExprKind, span: Span, operands: u16) -> Parsed<ExprId> {
-        if operands as usize >= MAX_NESTING {
-            return self.too_deep(span, MAX_NESTING);
+        if operands as usize >= MAX_EXPR_HEIGHT {
+            return self.too_deep(span, MAX_EXPR_HEIGHT);
         }
         self.heights.push(operands + 1);
         Ok(self.tu.exprs.push(Expr { kind, span }))

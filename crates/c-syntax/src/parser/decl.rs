@@ -45,7 +45,7 @@ impl Parser<'_> {
                     self.scopes.declare(name.name, specs.storage == Some(Storage::Typedef));
                 }
                 if declarators.is_empty() {
-                    self.check_implicit_int(&specs);
+                    self.check_implicit_int(&specs, declarator.name);
                 }
                 let is_function = matches!(declarator.derived.first(), Some(Derived::Function(_)));
                 let asm_label = self.declarator_suffix(&mut attrs)?;

@@ -197,8 +197,8 @@ impl Parser<'_> {
         if specs.span.lo == specs.span.hi {
             return self.expected("a parameter declaration");
         }
-        self.check_implicit_int(&specs);
         let declarator = self.declarator(Naming::Either)?;
+        self.check_implicit_int(&specs, declarator.name);
         if let Some(name) = declarator.name {
             self.scopes.declare(name.name, false);
         }

@@ -17,7 +17,8 @@ impl Parser<'_> {
         let tag = self.tag();
         let (mut members, mut pack) = (None, None);
         if let Some(open) = self.eat(Tok::LBrace) {
-            members = Some(self.members(open.span())?);
+            // A record takes more stack than other constructs and counts twice.
+            members = Some(self.nested(|p| p.members(open.span()))?);
             pack = self.packs.at(self.prev_hi());
             self.attributes(&mut attrs)?;
         } else if tag.is_none() {
@@ -85,7 +86,7 @@ impl Parser<'_> {
             let name = format!("{storage:?}").to_ascii_lowercase();
             let _: Parsed<()> = self.error_at(specs.span, format!("storage class `{name}` in a member"));
         }
-        self.check_implicit_int(&specs);
+        self.check_implicit_int(&specs, None);
         let mut declarators = Vec::new();
         if self.peek() != Tok::Semi {
             loop {

@@ -358,7 +358,7 @@ impl Parser<'_> {
         if specs.span.lo == specs.span.hi {
             return self.expected("a type name");
         }
-        self.check_implicit_int(&specs);
+        self.check_implicit_int(&specs, None);
         if let Some(storage) = specs.storage {
             let name = format!("{storage:?}").to_ascii_lowercase();
             let _: Parsed<()> = self.error_at(specs.span, format!("storage class `{name}` in a type name"));
@@ -369,10 +369,16 @@ impl Parser<'_> {
     }
 
     /// Warns if specifiers were given without a type.
-    pub(super) fn check_implicit_int(&mut self, specs: &DeclSpecs) {
-        if specs.ty == TypeSpec::ImplicitInt {
-            let span = if specs.span.lo < specs.span.hi { specs.span } else { self.tok().span() };
-            self.warn(span, "type defaults to `int`");
+    pub(super) fn check_implicit_int(&mut self, specs: &DeclSpecs, name: Option<Ident>) {
+        if specs.ty != TypeSpec::ImplicitInt {
+            return;
+        }
+        match name {
+            Some(Ident { name, span }) => {
+                let message = format!("type of `{}` defaults to `int`", self.interner.name(name));
+                self.warn(span, message);
+            }
+            None => self.warn(specs.span, "type defaults to `int`"),
         }
     }
 }
