@@ -1,0 +1,45 @@
+//! The second opinion: every certificate and every counterexample is checked here before a verdict
+//! is given.
+//!
+//! This crate uses the reference interpreter, the encoding of edges and the solver, and none of
+//! the code that finds proofs or bugs.
+//!
+//! * [`invariants`]: initial, inductive and sufficient, by plain solver queries;
+//! * [`unrolling`]: unrolls once more and finds nothing left out.
+
+pub mod invariants;
+mod segments;
+pub mod unrolling;
+
+use palisade_base::Budget;
+use palisade_evidence::Certificate;
+use palisade_reduce::Task;
+
+/// Why a certificate was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// It does not show what it claims; the text says where it fails.
+    Wrong(String),
+    /// Checking it took too much.
+    GaveUp(String),
+}
+
+impl std::fmt::Display for Rejection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rejection::Wrong(why) => write!(f, "the certificate does not hold: {why}"),
+            Rejection::GaveUp(why) => write!(f, "the certificate could not be checked: {why}"),
+        }
+    }
+}
+
+/// Checks that a certificate shows that no error location and no cut can be reached.
+pub fn certificate(task: &Task, certificate: &Certificate, budget: &Budget) -> Result<(), Rejection> {
+    match certificate {
+        Certificate::Unrolling { bounds } => unrolling::check(task, bounds, budget),
+        Certificate::Invariants(invariants) => invariants::check(task, invariants, budget),
+        Certificate::KInduction { k, invariants } => {
+            invariants::check_k_induction(task, *k, invariants, budget)
+        }
+    }
+}

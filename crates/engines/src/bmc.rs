@@ -1,0 +1,116 @@
+//! Bounded model checking: unroll, ask the solver, unroll further.
+//!
+//! When every pass beyond the bound is infeasible the unrolling is complete, and a program none of
+//! whose errors is reachable in it is proved.
+
+use crate::unroll::Unrolling;
+use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
+use palisade_base::Budget;
+use palisade_cfa::LocId;
+use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Value};
+use palisade_reduce::Task;
+use std::fmt;
+
+/// The engine `bmc`.
+pub struct Bmc;
+
+impl Engine for Bmc {
+    fn name(&self) -> &'static str {
+        "bmc"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        let mut terms = Terms::new();
+        let mut solver = BvSolver::new();
+        solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
+        let mut unrolling = Unrolling::new(task, &mut terms);
+        let mut bound = 1;
+        let mut cut = false;
+        loop {
+            progress(format_args!("bound {bound}"));
+            if let Err(stop) = unrolling.run(&mut terms, bound, budget) {
+                return Outcome::Unknown(stop.to_string());
+            }
+            let reached = unrolling.take_errors();
+            let (cuts, errors): (Vec<_>, Vec<_>) =
+                reached.into_iter().partition(|r| task.error_at(r.loc).is_none());
+            let any = terms.or_all(errors.iter().map(|e| e.guard));
+            match check(&mut terms, &mut solver, any) {
+                Answer::Sat => {
+                    let error = violated(&mut terms, &mut solver, errors.iter().map(|e| (e.loc, e.guard)));
+                    return match error {
+                        Some(error) => {
+                            Outcome::Bug(counterexample(&mut terms, &mut solver, task, &unrolling, error))
+                        }
+                        None => Outcome::Unknown("the solver gave no model".into()),
+                    };
+                }
+                Answer::Unsat => {}
+                Answer::Unknown(why) => return Outcome::Unknown(why.to_string()),
+            }
+            for reached in cuts {
+                cut |= !check(&mut terms, &mut solver, reached.guard).is_unsat();
+            }
+            let deferred = unrolling.deferred(&mut terms);
+            let keep: Vec<bool> =
+                deferred.iter().map(|&guard| !check(&mut terms, &mut solver, guard).is_unsat()).collect();
+            if let Err(stop) = budget.check() {
+                return Outcome::Unknown(stop.to_string());
+            }
+            if !keep.contains(&true) {
+                return if cut {
+                    Outcome::Unknown("recursion deeper than followed".into())
+                } else {
+                    Outcome::Proof(Certificate::Unrolling { bounds: unrolling.bounds() })
+                };
+            }
+            unrolling.resume(&keep);
+            bound += bound.div_ceil(2);
+        }
+    }
+}
+
+fn check(terms: &mut Terms, solver: &mut BvSolver, goal: Term) -> Answer {
+    match terms.bool_value(goal) {
+        Some(false) => Answer::Unsat,
+        _ => solver.check(terms, &[goal]),
+    }
+}
+
+/// The first location whose condition the model satisfies.
+fn violated(
+    terms: &mut Terms,
+    solver: &mut BvSolver,
+    mut errors: impl Iterator<Item = (LocId, Term)>,
+) -> Option<LocId> {
+    let model = solver.model(terms)?;
+    let mut evaluator = Evaluator::new(&model);
+    errors.find(|&(_, guard)| evaluator.truth(terms, guard)).map(|(loc, _)| loc)
+}
+
+/// Reads the values of all unknowns on the model's path.
+fn counterexample(
+    terms: &mut Terms,
+    solver: &mut BvSolver,
+    task: &Task,
+    unrolling: &Unrolling<'_>,
+    error: LocId,
+) -> Counterexample {
+    let mut unknowns = Vec::new();
+    if let Some(model) = solver.model(terms) {
+        let mut evaluator = Evaluator::new(&model);
+        for unknown in &unrolling.encoder.unknowns {
+            if !evaluator.truth(terms, unknown.guard) {
+                continue;
+            }
+            if let Value::BitVec(value) = evaluator.value(terms, unknown.term) {
+                unknowns.push(Chosen {
+                    edge: task.origin.edges[unknown.edge],
+                    bits: value.to_u128().unwrap_or(0),
+                    input: unknown.input,
+                });
+            }
+        }
+    }
+    Counterexample { error, unknowns }
+}

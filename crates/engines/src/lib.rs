@@ -1,0 +1,23 @@
+//! The engines: each answers one question about a [`Task`] in its own way.
+//!
+//! An engine proves that no error location can be reached and hands over a [`Certificate`], or
+//! finds a way there and hands over a [`Counterexample`], or says why it could not. Neither is a
+//! verdict: certificates and counterexamples are checked elsewhere, by code that shares nothing
+//! with the engines.
+
+pub mod bmc;
+pub mod unroll;
+
+use palisade_base::Budget;
+pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
+use palisade_reduce::Task;
+use std::fmt;
+
+/// A way to settle tasks.
+pub trait Engine {
+    /// The name used on the command line.
+    fn name(&self) -> &'static str;
+    /// Works on a task until it is settled or the budget is stopped. `progress` receives short
+    /// notes about where the engine stands.
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;
+}
