@@ -8,6 +8,7 @@
 //! Each domain is one module and passes the same law tests. A new domain needs
 //! the required methods of the trait, a line here and a call of the law kit.
 
+mod blocks;
 mod congruence;
 mod dim;
 mod expr;
@@ -19,9 +20,11 @@ mod linear;
 mod linearize;
 mod machine;
 mod numeric;
+mod octagon;
 mod pmap;
 mod pointwise;
 
+pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use congruence::{Congruence, Congruences};
 pub use dim::Dim;
 pub use expr::{BinOp, CmpOp, MAX_SHIFT, Node, NodeId, Tree, eval_bin};
@@ -32,4 +35,5 @@ pub use linear::{LinCons, LinExpr, Rel};
 pub use linearize::{LinForm, linearize};
 pub use machine::MachineInt;
 pub use numeric::{NumericDomain, Thresholds, up_to, wrap_by_periods};
+pub use octagon::{Octagon, Octagons};
 pub use pointwise::{Pointwise, Value};
