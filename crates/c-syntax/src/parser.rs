@@ -167,7 +167,10 @@ impl Parser<'_> {
         if self.peek() == kind {
             return Ok(self.bump());
         }
-        let expected = if kind == Tok::Ident { "identifier".into() } else { format!("`{}`", kind.text()) };
+        let expected = match kind {
+            Tok::Ident | Tok::Str => kind.text().into(),
+            _ => format!("`{}`", kind.text()),
+        };
         self.expected(&format!("{expected} {context}"))
     }
 

@@ -19,7 +19,7 @@ pub(super) enum Place {
 /// What a declaration turned out to be.
 pub(super) enum Declared {
     Declaration(DeclId),
-    Function(FunctionDef),
+    Function(Box<FunctionDef>),
 }
 
 impl Parser<'_> {
@@ -51,7 +51,8 @@ impl Parser<'_> {
                 let asm_label = self.declarator_suffix(&mut attrs)?;
                 if is_function && declarators.is_empty() && self.at_function_body(&declarator) {
                     if place == Place::External {
-                        return self.function(first, specs, declarator, attrs).map(Declared::Function);
+                        let function = self.function(first, specs, declarator, attrs)?;
+                        return Ok(Declared::Function(Box::new(function)));
                     }
                     self.nested_function(&declarator)?;
                     break;
@@ -90,7 +91,7 @@ impl Parser<'_> {
         if self.eat(Tok::Semi).is_some() {
             return Ok(());
         }
-        if self.peek() == Tok::RBrace || self.on_new_line(self.pos) {
+        if matches!(self.peek(), Tok::RBrace | Tok::Eof) || self.on_new_line(self.pos) {
             return self.expect_semi("after the declaration");
         }
         self.expected("`=`, `,` or `;` after the declarator")

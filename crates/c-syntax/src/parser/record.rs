@@ -96,7 +96,12 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect_semi("after the member")?;
+        if self.peek() == Tok::RBrace {
+            let span = self.tok().span();
+            self.warn(span, "no semicolon at the end of the `struct` or `union`");
+        } else {
+            self.expect_semi("after the member")?;
+        }
         Ok(Member::Field { specs, declarators, span: self.span_from(lo) })
     }
 

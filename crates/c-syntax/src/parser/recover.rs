@@ -110,7 +110,7 @@ impl Parser<'_> {
         if self.eat(Tok::Semi).is_some() {
             return Ok(());
         }
-        let can_go_on = self.peek() == Tok::RBrace || self.on_new_line(self.pos);
+        let can_go_on = matches!(self.peek(), Tok::RBrace | Tok::Eof) || self.on_new_line(self.pos);
         let failed = self.expected::<()>(&format!("`;` {context}"));
         if can_go_on { Ok(()) } else { failed }
     }
@@ -140,7 +140,13 @@ impl Parser<'_> {
         loop {
             match self.bump().kind {
                 Tok::Eof => return,
-                Tok::Semi if depth == 0 => return,
+                Tok::Semi if depth == 0 => {
+                    // A brace cannot start a declaration: it is the body of what was broken.
+                    if self.peek() == Tok::LBrace {
+                        self.skip_braces();
+                    }
+                    return;
+                }
                 Tok::LBrace => depth += 1,
                 Tok::RBrace if depth <= 1 => {
                     self.eat(Tok::Semi);

@@ -45,7 +45,7 @@ impl Parser<'_> {
             Tok::StaticAssert => Ok(Item::StaticAssert(self.static_assert()?)),
             _ => Ok(match self.declaration(Place::External)? {
                 Declared::Declaration(id) => Item::Declaration(id),
-                Declared::Function(function) => Item::Function(function),
+                Declared::Function(function) => Item::Function(*function),
             }),
         }
     }
