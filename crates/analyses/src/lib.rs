@@ -2,7 +2,9 @@
 
 pub mod callstack;
 pub mod cells;
+pub mod definitions;
 pub mod explicit;
+pub mod live;
 pub mod location;
 pub mod trie;
 pub mod values;

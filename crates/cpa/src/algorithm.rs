@@ -52,23 +52,38 @@ pub struct Exploration<C: Cpa> {
 
 impl<C: Cpa> Exploration<C> {
     /// An exploration from one initial state.
-    pub fn new(mut cpa: C, initial: C::State, precision: C::Precision, order: Order) -> Self {
+    pub fn new(cpa: C, initial: C::State, precision: C::Precision, order: Order) -> Self {
+        Self::from_states(cpa, [(initial, precision)], order)
+    }
+
+    /// An exploration from several initial states.
+    pub fn from_states(
+        cpa: C,
+        initial: impl IntoIterator<Item = (C::State, C::Precision)>,
+        order: Order,
+    ) -> Self {
         let listing = cpa.merges() || cpa.adjusts() || cpa.stop_op() == StopOp::Joined;
-        let mut reached = Reached::new(listing);
-        let precision = reached.intern_precision(precision);
-        let partition = reached.partition_of(cpa.key(&initial));
-        let root = reached.insert(&mut cpa, partition, initial, None, precision);
         let mut this = Exploration {
             cpa,
-            reached,
+            reached: Reached::new(listing),
             waitlist: Waitlist::new(order),
             targets: Vec::new(),
             expanded: 0,
             steps: Vec::new(),
             successors: Successors::new(),
         };
-        this.enqueue(root);
+        for (state, precision) in initial {
+            let precision = this.reached.intern_precision(precision);
+            let partition = this.reached.partition_of(this.cpa.key(&state));
+            let root = this.reached.insert(&mut this.cpa, partition, state, None, precision);
+            this.enqueue(root);
+        }
         this
+    }
+
+    /// Gives the analysis back.
+    pub fn into_cpa(self) -> C {
+        self.cpa
     }
 
     /// The analysis.

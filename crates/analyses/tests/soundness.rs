@@ -1,0 +1,201 @@
+//! On random small automata, for every analysis and every iteration order, the reached set covers
+//! every concrete state; and textbook algorithms agree with the settings that stand for them.
+
+mod random;
+
+use palisade_analyses::callstack::{CallStack, Stack};
+use palisade_analyses::explicit::{Explicit, Tracked, Values};
+use palisade_analyses::location::{Calls, Location, Position};
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_cpa::*;
+use random::*;
+use std::collections::{BTreeMap, VecDeque};
+
+const SMALL: Shape = Shape { vars: 3, locs: 7, bits: 2, calls: false };
+const WITH_CALLS: Shape = Shape { calls: true, ..SMALL };
+
+/// Whether an abstract state of an analysis stands for concrete values, among others.
+trait Covers: Cpa {
+    fn covers(&mut self, state: &Self::State, vars: &[u128]) -> bool;
+}
+
+impl Covers for Explicit<'_> {
+    fn covers(&mut self, state: &Values, vars: &[u128]) -> bool {
+        (0u32..)
+            .zip(vars)
+            .all(|(v, x)| self.value_of(state, VarId(v)).is_none_or(|k| k == Constant::Bits(*x)))
+    }
+}
+
+/// Runs an analysis with locations and call stacks in every order and checks the cover.
+fn check<C: Covers>(
+    p: &Program,
+    stack_limit: u32,
+    precision: C::Precision,
+    make: impl Fn() -> (C, C::State),
+) {
+    let concrete = concrete_states(p);
+    for (name, order) in orders(p) {
+        let location = Location::new(p, Calls::Follow, &[]);
+        let start = location.initial();
+        let (cpa, initial) = make();
+        let product = Product::new(Product::new(location, CallStack::new(p, stack_limit)), cpa);
+        let initial = ((start, Stack::EMPTY), initial);
+        let mut run = Exploration::new(product, initial, (((), ()), precision.clone()), order);
+        assert_eq!(
+            run.run(&Budget::unlimited(), Limits { states: 100_000, ..Limits::NONE }),
+            Status::Complete
+        );
+        let (cpa, reached) = run.parts();
+        let mut by_loc: BTreeMap<LocId, Vec<NodeId>> = BTreeMap::new();
+        for (id, state) in reached.iter() {
+            by_loc.entry(cpa.location(state).unwrap()).or_default().push(id);
+        }
+        for (loc, stack, vars) in &concrete {
+            let covered = by_loc.get(loc).is_some_and(|nodes| {
+                nodes.iter().any(|n| {
+                    let ((_, calls), data) = reached.state(*n);
+                    let mut sites = cpa.left.right.sites(*calls);
+                    sites.reverse();
+                    stack.ends_with(&sites) && cpa.right.covers(data, vars)
+                })
+            });
+            assert!(covered, "{name}: {loc} {stack:?} {vars:?}\n{}", palisade_cfa::text::print(p));
+        }
+    }
+}
+
+#[test]
+fn explicit_values_cover() {
+    for seed in 1..150 {
+        let p = automaton(&mut Rng(seed * 7919), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        let limit = [0, 1, 10][seed as usize % 3];
+        for variant in 0..3 {
+            check(&p, limit, Tracked::all(), || {
+                let mut e = match variant {
+                    0 => Explicit::joining(&p),
+                    1 => Explicit::separate(&p),
+                    _ => Explicit::separate(&p).with_value_limit(2),
+                };
+                let initial = e.initial();
+                (e, initial)
+            });
+        }
+        check(&p, limit, Tracked::only(&p, [VarId(0)]), || {
+            let mut e = Explicit::separate(&p);
+            let initial = e.top();
+            e.initial();
+            (e, initial)
+        });
+    }
+}
+
+/// Successors of a location's data state, straight from the edges.
+fn post(p: &Program, e: &mut Explicit, loc: LocId, data: &Values) -> Vec<(LocId, Values)> {
+    let mut result = Vec::new();
+    for (id, edge) in p.out_edges(loc) {
+        let mut out = Successors::new();
+        e.transfer(data, &Tracked::all(), &Step::local(id), &mut out).unwrap();
+        result.extend(out.into_iter().map(|s| (edge.dst, s)));
+    }
+    result
+}
+
+/// Algorithm 1(a), as the paper writes it.
+fn algorithm_dfa(p: &Program, e: &mut Explicit) -> BTreeMap<LocId, Values> {
+    let l0 = p.body(p.entry).entry;
+    let mut waitlist: VecDeque<LocId> = [l0].into();
+    let mut reached: BTreeMap<LocId, Values> = [(l0, e.initial())].into();
+    while let Some(l) = waitlist.pop_front() {
+        let data = reached[&l];
+        for (l2, e2) in post(p, e, l, &data) {
+            match reached.get(&l2).copied() {
+                Some(old) if e.leq(&e2, &old).unwrap() => {}
+                old => {
+                    let new = old.map_or(e2, |old| e.join(&old, &e2).unwrap());
+                    reached.insert(l2, new);
+                    if !waitlist.contains(&l2) {
+                        waitlist.push_back(l2);
+                    }
+                }
+            }
+        }
+    }
+    reached
+}
+
+/// Algorithm 1(b), as the paper writes it.
+fn algorithm_reach(p: &Program, e: &mut Explicit) -> Vec<(LocId, Values)> {
+    let l0 = p.body(p.entry).entry;
+    let mut reached = vec![(l0, e.initial())];
+    let mut waitlist: VecDeque<(LocId, Values)> = reached.clone().into();
+    while let Some((l, data)) = waitlist.pop_front() {
+        for (l2, e2) in post(p, e, l, &data) {
+            if !reached.iter().any(|(l3, e3)| *l3 == l2 && e.leq(&e2, e3).unwrap()) {
+                reached.push((l2, e2));
+                waitlist.push_back((l2, e2));
+            }
+        }
+    }
+    reached
+}
+
+/// Data-flow analysis and model checking are settings of the one algorithm.
+#[test]
+fn textbook_algorithms_are_settings() {
+    for seed in 1..300 {
+        let p = automaton(&mut Rng(seed * 104_729), SMALL);
+        for joining in [true, false] {
+            let location = Location::new(&p, Calls::Follow, &[]);
+            let mut explicit = if joining { Explicit::joining(&p) } else { Explicit::separate(&p) };
+            let initial = (location.initial(), explicit.initial());
+            let cpa = Product::new(location, explicit);
+            let mut run = Exploration::new(cpa, initial, ((), Tracked::all()), Order::BreadthFirst);
+            assert_eq!(run.run(&Budget::unlimited(), Limits::NONE), Status::Complete);
+            let ours: Vec<(LocId, String)> = run
+                .reached()
+                .iter()
+                .map(|(_, (at, data))| match at {
+                    Position::At(loc) => (*loc, run.cpa().right.describe(data)),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            let mut twin = Explicit::separate(&p);
+            let textbook: Vec<(LocId, Values)> = if joining {
+                algorithm_dfa(&p, &mut twin).into_iter().collect()
+            } else {
+                algorithm_reach(&p, &mut twin)
+            };
+            let textbook: Vec<(LocId, String)> =
+                textbook.iter().map(|(l, s)| (*l, twin.describe(s))).collect();
+            let sorted = |mut v: Vec<(LocId, String)>| {
+                v.sort();
+                v
+            };
+            assert_eq!(sorted(ours), sorted(textbook), "{}", palisade_cfa::text::print(&p));
+        }
+    }
+}
+
+/// A run that stops after every few states and goes on reaches the same as one that does not.
+#[test]
+fn stopping_loses_no_state() {
+    for seed in 1..60 {
+        let p = automaton(&mut Rng(seed * 31_337), WITH_CALLS);
+        let run_with = |limit: Option<usize>| {
+            let location = Location::new(&p, Calls::Follow, &[]);
+            let mut explicit = Explicit::separate(&p);
+            let initial = ((location.initial(), Stack::EMPTY), explicit.initial());
+            let cpa = Product::new(Product::new(location, CallStack::new(&p, 3)), explicit);
+            let precision = (((), ()), Tracked::all());
+            let mut run = Exploration::new(cpa, initial, precision, Order::BreadthFirst);
+            let mut states = limit.unwrap_or(usize::MAX);
+            while run.run(&Budget::unlimited(), Limits { first_target: false, states }) != Status::Complete {
+                states += limit.unwrap_or(0);
+            }
+            run.reached().iter().map(|(_, s)| run.cpa().describe(s)).collect::<Vec<_>>()
+        };
+        assert_eq!(run_with(None), run_with(Some(2)));
+    }
+}
