@@ -21,6 +21,8 @@ mod reorder;
 mod run;
 mod shared;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use bdd::{Bdd, Cubes};
 pub use kernel::{Limits, OutOfBudget, Outcome, Stats};

@@ -172,7 +172,6 @@ pub(crate) enum OpCode {
     Cofactor,
     Image,
     Replace,
-    Hull,
     Widen,
 }
 

@@ -7,13 +7,12 @@ use super::widen::next_thresholds;
 use super::{Interval, Ldd};
 use crate::kernel::{Kernel, Outcome};
 use crate::node::{Label, Node, Var};
-use crate::run::{Operation, Step, run};
-use crate::tables::OpCode;
 
 /// A box as the intervals of its bounded variables, from top to bottom.
 pub type BoxPath = Vec<(Var, Interval)>;
 
 /// The bounds of one variable of a box as labels, `TERMINAL` for none.
+#[derive(Clone, Copy)]
 struct Side {
     level: u32,
     lo: Label,
@@ -58,7 +57,69 @@ impl Kernel<true> {
         Ok(n)
     }
 
-    /// BOXJOIN of Figure 4: the least box around two boxes. A side remains where both have one.
+    /// BOXHULL: the least box around `f`, as sides from top to bottom. The recursion of Figure 4 joins
+    /// boxes at every node; this looks at each node once. A variable is bounded if no edge passes its
+    /// level by, since every node but **0** lies on a path to **1**.
+    fn hull_sides(&self, f: Node) -> Vec<Side> {
+        let levels = self.var_count();
+        let unbounded = Side { level: 0, lo: Label::TERMINAL, hi: Label::TERMINAL };
+        let mut sides: Vec<Option<Side>> = vec![None; levels];
+        // Edges that pass a level by, as differences from one level to the next.
+        let mut passing = vec![0i64; levels + 1];
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut heads = Vec::new();
+        let mut enter = |heads: &mut Vec<Node>, from: usize, n: Node| {
+            let to = (self.level(n) as usize).min(levels);
+            passing[from] += 1;
+            passing[to] -= 1;
+            if !n.is_constant() && seen.insert(n) {
+                heads.push(n);
+            }
+        };
+        enter(&mut heads, 0, f);
+        while let Some(head) = heads.pop() {
+            let level = self.level(head);
+            let mut own: Option<Side> = None;
+            let (mut lo, mut n) = (Label::TERMINAL, head);
+            loop {
+                // The partition from lo to hi, and what follows it.
+                let c = self.cell(n);
+                let inside = self.label_level(c.label) == level;
+                let (hi, part) = if inside { (c.label, c.high) } else { (Label::TERMINAL, n) };
+                if part != Node::FALSE {
+                    enter(&mut heads, level as usize + 1, part);
+                    own.get_or_insert(Side { level, lo, hi }).hi = hi;
+                }
+                if !inside {
+                    break;
+                }
+                (lo, n) = (hi, c.low);
+            }
+            let (side, own) = (&mut sides[level as usize], own.unwrap_or(unbounded));
+            *side = Some(match side {
+                Some(s) => self.join_sides(s, &own),
+                None => own,
+            });
+        }
+        let mut open = 0;
+        let bounded = passing.iter().map(|d| {
+            open += d;
+            open == 0
+        });
+        let sides = sides.into_iter().zip(bounded).filter_map(|(s, bounded)| s.filter(|_| bounded));
+        sides.filter(|s| s.lo != Label::TERMINAL || s.hi != Label::TERMINAL).collect()
+    }
+
+    /// The least interval around two intervals of one variable.
+    fn join_sides(&self, s: &Side, t: &Side) -> Side {
+        let lo = if t.lo == Label::TERMINAL || self.rank(s.lo) > self.rank(t.lo) { t.lo } else { s.lo };
+        let lo = if s.lo == Label::TERMINAL { s.lo } else { lo };
+        // The terminal label has the greatest rank, so "no upper bound" wins by itself.
+        let hi = if self.rank(s.hi) > self.rank(t.hi) { s.hi } else { t.hi };
+        Side { level: s.level, lo, hi }
+    }
+
+    /// BOXJOIN: the least box around two boxes. A side remains where both have one.
     fn box_join(&mut self, f: Node, g: Node) -> Outcome {
         if f == g || g == Node::FALSE || f == Node::TRUE {
             return Ok(f);
@@ -72,50 +133,10 @@ impl Kernel<true> {
         for s in a {
             while b.next_if(|t| t.level < s.level).is_some() {}
             if let Some(t) = b.next_if(|t| t.level == s.level) {
-                // The terminal label has the greatest rank, so "no upper bound" wins by itself.
-                let lo = if t.lo == Label::TERMINAL || s.lo == Label::TERMINAL {
-                    Label::TERMINAL
-                } else if self.rank(s.lo) < self.rank(t.lo) {
-                    s.lo
-                } else {
-                    t.lo
-                };
-                let hi = if self.rank(s.hi) > self.rank(t.hi) { s.hi } else { t.hi };
-                joined.push(Side { level: s.level, lo, hi });
+                joined.push(self.join_sides(&s, &t));
             }
         }
         self.box_of(&joined)
-    }
-}
-
-/// BOXHULL of Figure 4. Its line 10 joins `C(f) ∧ fh` with `fl` without `¬C(f)`: neither bounds the
-/// variable of `C(f)` from below when the high child is not empty, so nothing is lost.
-struct Hull;
-
-impl Operation<Kernel<true>> for Hull {
-    type Args = Node;
-
-    fn enter(&mut self, k: &mut Kernel<true>, f: &mut Node) -> Outcome<Step<Node>> {
-        if f.is_constant() {
-            return Ok(Step::Done(*f));
-        }
-        if let Some(r) = k.cache.get(OpCode::Hull, *f, 0, 0) {
-            return Ok(Step::Done(r));
-        }
-        let c = k.cell(*f);
-        Ok(Step::Split { label: c.label, high: c.high, low: c.low })
-    }
-
-    fn join(&mut self, k: &mut Kernel<true>, _: &Node, label: Label, high: Node, low: Node) -> Outcome {
-        if high == Node::FALSE {
-            return k.mk(label, Node::FALSE, low);
-        }
-        let bounded = k.mk(label, high, Node::FALSE)?;
-        k.box_join(bounded, low)
-    }
-
-    fn remember(&mut self, k: &mut Kernel<true>, f: &Node, result: Node) {
-        k.cache.put(OpCode::Hull, *f, 0, 0, result);
     }
 }
 
@@ -177,7 +198,11 @@ impl Boxes<'_> {
 impl Ldd {
     /// BOXHULL: the least box that contains `f`.
     pub fn hull(&mut self, f: Node) -> Outcome {
-        run(&mut self.k, &mut Hull, f)
+        if f.is_constant() {
+            return Ok(f);
+        }
+        let sides = self.k.hull_sides(f);
+        self.k.box_of(&sides)
     }
 
     /// BOXJOIN: the least box that contains two boxes. Diagrams that are no boxes count as their hulls.

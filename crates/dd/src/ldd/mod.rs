@@ -124,6 +124,12 @@ impl Ldd {
         end / 4 + i as u64 * gap
     }
 
+    /// The number of interned constraints.
+    #[cfg(test)]
+    pub(crate) fn labels_in_memory(&self) -> usize {
+        self.cuts.len()
+    }
+
     pub(crate) fn cut(&self, label: Label) -> &Cut {
         &self.cuts[label.0 as usize]
     }

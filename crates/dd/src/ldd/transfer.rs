@@ -71,7 +71,7 @@ impl<L: FnMut(&mut Ldd, &[Interval]) -> Outcome> Paths<L> {
         leaf: L,
     ) -> PathResult {
         vars.sort_by_key(|&v| ldd.k.var_level(v));
-        let last = vars.last().map_or(0, |&v| ldd.k.var_level(v));
+        let last = vars.iter().chain(&dropped).map(|&v| ldd.k.var_level(v)).max().unwrap_or(0);
         let start: Context = vec![(Label::TERMINAL, Label::TERMINAL); vars.len()].into();
         let mut op = Paths {
             vars,
@@ -246,11 +246,10 @@ impl Ldd {
         {
             return self.shift(f, x, p);
         }
-        let reads_x = terms.iter().any(|(_, v)| *v == x);
-        let source = if reads_x { f } else { self.exists(f, &[x])? };
         if terms.is_empty() {
+            let free = self.exists(f, &[x])?;
             let side = self.interval(x, offset)?;
-            return self.and(source, side);
+            return self.and(free, side);
         }
         let vars: Vec<Var> = self.by_level(&terms);
         let by_level: Vec<Rat> = coefficients(&terms, &vars);
@@ -259,12 +258,12 @@ impl Ldd {
             let sum = by_level.iter().zip(sides).fold(offset.clone(), |s, (a, i)| s.add(&i.scale(a)));
             ldd.interval(x, &sum)
         };
-        match Paths::run(self, source, vars, reads_x.then_some(x), hoist, leaf) {
+        match Paths::run(self, f, vars, Some(x), hoist, leaf) {
             PathResult::Done(r) => Ok(r),
             PathResult::Failed(e) => Err(e),
             PathResult::TooMany => {
-                let Some(range) = self.range(source, &terms)? else { return Ok(Node::FALSE) };
-                let free = self.exists(source, &[x])?;
+                let Some(range) = self.range(f, &terms)? else { return Ok(Node::FALSE) };
+                let free = self.exists(f, &[x])?;
                 let side = self.interval(x, &range.add(offset))?;
                 self.and(free, side)
             }
