@@ -21,6 +21,17 @@ pub struct CellInfo {
     pub scalar: Scalar,
 }
 
+/// Where a place lies, see [`Cells::locate`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Located {
+    /// It is this cell.
+    Cell(u32),
+    /// It is some part of these cells.
+    Among(Range<u32>),
+    /// It is wherever a pointer may point.
+    Anywhere,
+}
+
 /// The cells of a program.
 #[derive(Debug)]
 pub struct Cells {
@@ -158,6 +169,53 @@ impl Cells {
     pub fn scalar(&self, var: VarId) -> Option<u32> {
         let range = &self.vars[var];
         (range.len() == 1).then_some(range.start)
+    }
+
+    /// The type of a cell or result; `None` for results that are no scalars.
+    pub fn scalar_type(&self, program: &Program, slot: u32) -> Option<Scalar> {
+        if let Some(cell) = self.info(slot) {
+            return Some(cell.scalar);
+        }
+        match &program.types[program.funcs.get(self.result_of(slot)?)?.ty] {
+            Type::Func(signature) => program.scalar_of(signature.ret),
+            _ => None,
+        }
+    }
+
+    /// Where a place lies, as far as constants tell.
+    pub fn locate(&self, program: &Program, id: PlaceId) -> Located {
+        let place = &program.places[id];
+        let Base::Var(var) = place.base else { return Located::Anywhere };
+        let mut byte = 0i128;
+        for proj in &place.path {
+            byte += match *proj {
+                Proj::Field { record, field } => i128::from(program.field(record, field).offset),
+                Proj::Index { index, stride } => {
+                    match (&program.exprs[index].kind, program.exprs[index].ty) {
+                        (ExprKind::Int(i), Scalar::Int(t)) => {
+                            match t.decode(*i).checked_mul(i128::from(stride)) {
+                                Some(step) => step,
+                                None => return Located::Among(self.of_var(var)),
+                            }
+                        }
+                        _ => return Located::Among(self.of_var(var)),
+                    }
+                }
+            };
+        }
+        let Ok(bit) = i64::try_from(byte * 8) else { return Located::Among(self.of_var(var)) };
+        let (bit, width) = match place.bits {
+            Some(b) => (bit.saturating_add(i64::from(b.first)), i64::from(b.width)),
+            None => (bit, program.size_of(place.ty).map_or(i64::MAX, |s| s as i64 * 8)),
+        };
+        let exact = u32::try_from(width).ok().and_then(|w| self.exact(var, bit, w));
+        match exact {
+            // A cell that is read as another type is not that cell's value.
+            Some(slot) if program.place_scalar(id) == self.info(slot).map(|c| c.scalar) => {
+                Located::Cell(slot)
+            }
+            _ => Located::Among(self.overlapping(var, bit, width)),
+        }
     }
 
     /// The cell as one would write it in C.

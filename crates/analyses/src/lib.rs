@@ -3,8 +3,10 @@
 pub mod callstack;
 pub mod cells;
 pub mod definitions;
+pub mod effects;
 pub mod explicit;
 pub mod live;
 pub mod location;
+pub mod numeric;
 pub mod trie;
 pub mod values;

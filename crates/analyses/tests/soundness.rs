@@ -6,9 +6,12 @@ mod random;
 use palisade_analyses::callstack::{CallStack, Stack};
 use palisade_analyses::explicit::{Explicit, Tracked, Values};
 use palisade_analyses::location::{Calls, Location, Position};
+use palisade_analyses::numeric::{Element, Numeric, NumericMerge};
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
+use palisade_domains::{NumericDomain, Thresholds};
+use palisade_num::Rat;
 use random::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,6 +28,16 @@ impl Covers for Explicit<'_> {
         (0u32..)
             .zip(vars)
             .all(|(v, x)| self.value_of(state, VarId(v)).is_none_or(|k| k == Constant::Bits(*x)))
+    }
+}
+
+impl<D: NumericDomain> Covers for Numeric<'_, D> {
+    fn covers(&mut self, state: &Element<D>, vars: &[u128]) -> bool {
+        state.get().contains(&|d| {
+            let var = VarId(d.index());
+            let t = self.int_type_of(var).unwrap();
+            Rat::from(palisade_num::Int::from(t.decode(vars[var.0 as usize])))
+        })
     }
 }
 
@@ -89,6 +102,32 @@ fn explicit_values_cover() {
             (e, initial)
         });
     }
+}
+
+fn numeric_covers<D: NumericDomain<Ctx: Clone>>(context: D::Ctx, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let p = automaton(&mut Rng(seed * 6151), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        let graph = p.analyse();
+        for merge in
+            [NumericMerge::Widening { delay: 1, thresholds: Thresholds::none() }, NumericMerge::Separate]
+        {
+            check(&p, 2, (), || {
+                let n: Numeric<'_, D> = Numeric::new(&p, &graph, context.clone(), merge.clone());
+                let initial = n.initial();
+                (n, initial)
+            });
+        }
+    }
+}
+
+#[test]
+fn intervals_cover() {
+    numeric_covers::<palisade_domains::Intervals>((), 1..60);
+}
+
+#[test]
+fn congruences_cover() {
+    numeric_covers::<palisade_domains::Congruences>((), 1..60);
 }
 
 /// Successors of a location's data state, straight from the edges.

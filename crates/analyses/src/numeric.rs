@@ -1,0 +1,370 @@
+//! Numeric analysis over any domain of the library: what is known about the integer cells of a
+//! program, as mathematical integers; machine arithmetic enters as wrap.
+
+use crate::cells::Located;
+use crate::effects::{Effect, Effects, Source};
+use palisade_cfa::wto::Graph;
+use palisade_cfa::*;
+use palisade_cpa::*;
+use palisade_domains::{self as num, Dim, Interval, LinCons, LinExpr, MachineInt, NumericDomain, Tree};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// An element of a numeric domain, shared between states.
+#[derive(Clone, Debug)]
+pub struct Element<D>(Rc<D>);
+
+impl<D: NumericDomain> PartialEq for Element<D> {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0.equiv(&other.0)
+    }
+}
+
+impl<D> Element<D> {
+    /// The element of the domain.
+    pub fn get(&self) -> &D {
+        &self.0
+    }
+}
+
+/// How states are merged.
+#[derive(Clone, Debug)]
+pub enum NumericMerge {
+    /// Never: one state for each path.
+    Separate,
+    /// Joined where control flow meets; widened at loop heads and recursive functions after this
+    /// many joins there.
+    Widening {
+        /// Joins before the first widening at a location.
+        delay: u32,
+        /// Where widening tries to stop.
+        thresholds: num::Thresholds,
+    },
+}
+
+/// The numeric analysis.
+pub struct Numeric<'p, D: NumericDomain> {
+    program: &'p Program,
+    effects: Effects<'p>,
+    context: D::Ctx,
+    merge: NumericMerge,
+    /// Locations on every cycle: loop heads, entries and exits of recursive functions.
+    widening_points: Vec<bool>,
+    trees: FxHashMap<ExprId, Rc<Tree>>,
+}
+
+impl<'p, D: NumericDomain> Numeric<'p, D> {
+    /// An analysis with the elements of a context.
+    pub fn new(program: &'p Program, graph: &Graph, context: D::Ctx, merge: NumericMerge) -> Self {
+        let effects = Effects::new(program);
+        let mut widening_points: Vec<bool> = program.locs.ids().map(|l| graph.is_loop_head(l)).collect();
+        for (f, func) in program.funcs.iter_enumerated() {
+            if let (true, Some(body)) = (effects.is_recursive(f), &func.body) {
+                widening_points[body.entry.0 as usize] = true;
+                widening_points[body.exit.0 as usize] = true;
+            }
+        }
+        Numeric { program, effects, context, merge, widening_points, trees: FxHashMap::default() }
+    }
+
+    /// Globals have their initial values; everything else is unknown.
+    pub fn initial(&self) -> Element<D> {
+        let mut d = D::top(&self.context);
+        for (slot, bits) in self.effects.initial() {
+            if let Some(Scalar::Int(t)) = self.effects.cells.scalar_type(self.program, slot) {
+                let value = LinExpr::constant(palisade_num::Rat::from(integer(t, bits)));
+                d.assign(Dim::int(slot), &value);
+            }
+        }
+        Element(Rc::new(d))
+    }
+
+    /// No knowledge.
+    pub fn top(&self) -> Element<D> {
+        Element(Rc::new(D::top(&self.context)))
+    }
+
+    /// The dimension of a scalar integer variable.
+    pub fn dim(&self, var: VarId) -> Option<Dim> {
+        let slot = self.effects.cells.scalar(var)?;
+        self.int_type(slot).map(|_| Dim::int(slot))
+    }
+
+    /// The type of a scalar integer variable.
+    pub fn int_type_of(&self, var: VarId) -> Option<IntTy> {
+        self.int_type(self.effects.cells.scalar(var)?)
+    }
+
+    /// The cell a dimension stands for, as one would write it in C.
+    pub fn name(&self, dim: Dim) -> String {
+        self.effects.cells.name(self.program, dim.index())
+    }
+
+    fn int_type(&self, slot: u32) -> Option<IntTy> {
+        self.effects.cells.scalar_type(self.program, slot)?.int()
+    }
+
+    fn forget(&self, d: &mut D, slot: u32) {
+        if let Some(t) = self.int_type(slot) {
+            d.assign_interval(Dim::int(slot), &machine(t).range());
+        }
+    }
+
+    /// An expression as a tree over dimensions.
+    fn tree(&mut self, expr: ExprId) -> Rc<Tree> {
+        if let Some(tree) = self.trees.get(&expr) {
+            return tree.clone();
+        }
+        let tree = Rc::new(self.translate(expr));
+        self.trees.insert(expr, tree.clone());
+        tree
+    }
+
+    fn translate(&self, root: ExprId) -> Tree {
+        let mut tree = Tree::new();
+        let mut done: FxHashMap<ExprId, num::NodeId> = FxHashMap::default();
+        let mut work = vec![(root, false)];
+        while let Some((e, ready)) = work.pop() {
+            if done.contains_key(&e) {
+                continue;
+            }
+            let below = self.operands(e);
+            if ready {
+                let args: SmallVec<[num::NodeId; 3]> = below.iter().map(|x| done[x]).collect();
+                done.insert(e, self.node(&mut tree, e, &args));
+            } else {
+                work.push((e, true));
+                work.extend(below.into_iter().rev().map(|x| (x, false)));
+            }
+        }
+        tree
+    }
+
+    /// The operands that matter: those of expressions with a meaning in integers.
+    fn operands(&self, e: ExprId) -> SmallVec<[ExprId; 3]> {
+        let int = |x: &ExprId| self.program.exprs[*x].ty.int().is_some();
+        let all: SmallVec<[ExprId; 3]> = match self.program.exprs[e].kind {
+            ExprKind::Unary(_, a) | ExprKind::Convert(a) => SmallVec::from_slice(&[a]),
+            ExprKind::Binary(_, a, b) | ExprKind::Cmp(_, a, b) | ExprKind::Overflow(_, a, b) => {
+                SmallVec::from_slice(&[a, b])
+            }
+            ExprKind::Ite(c, a, b) => SmallVec::from_slice(&[c, a, b]),
+            _ => SmallVec::new(),
+        };
+        if int(&e) && all.iter().all(int) { all } else { SmallVec::new() }
+    }
+
+    fn node(&self, tree: &mut Tree, e: ExprId, args: &[num::NodeId]) -> num::NodeId {
+        let expr = &self.program.exprs[e];
+        let Scalar::Int(t) = expr.ty else {
+            return tree.push(num::Node::Range(Interval::TOP, true));
+        };
+        let any = |tree: &mut Tree| tree.push(num::Node::Range(machine(t).range(), true));
+        let boolean = t == IntTy::BOOL;
+        match (&expr.kind, args) {
+            (ExprKind::Int(bits), _) => tree.int(integer(t, *bits)),
+            (ExprKind::Load(place), _) => match self.effects.cells.locate(self.program, *place) {
+                Located::Cell(slot) if self.int_type(slot) == Some(t) => tree.dim(Dim::int(slot)),
+                _ => any(tree),
+            },
+            (ExprKind::Unary(UnOp::Not, _), [a]) if boolean => tree.push(num::Node::IsZero(*a)),
+            (ExprKind::Unary(op, _), [a]) => {
+                let raw = match op {
+                    UnOp::Neg => tree.push(num::Node::Neg(*a)),
+                    UnOp::Not => tree.push(num::Node::Not(*a)),
+                };
+                tree.wrap(machine(t), raw)
+            }
+            (ExprKind::Binary(BinOp::And, ..), [a, b]) if boolean => tree.push(num::Node::All(*a, *b)),
+            (ExprKind::Binary(BinOp::Or, ..), [a, b]) if boolean => tree.push(num::Node::Any(*a, *b)),
+            (ExprKind::Binary(op, ..), [a, b]) => {
+                let raw = tree.bin(operator(*op), *a, *b);
+                tree.wrap(machine(t), raw)
+            }
+            (ExprKind::Cmp(op, ..), [a, b]) => tree.cmp(comparison(*op), *a, *b),
+            (ExprKind::Overflow(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl), x, _), [a, b]) => {
+                let Scalar::Int(operand) = self.program.exprs[*x].ty else { return any(tree) };
+                let raw = tree.bin(operator(*op), *a, *b);
+                let wrapped = tree.wrap(machine(operand), raw);
+                tree.cmp(num::CmpOp::Ne, raw, wrapped)
+            }
+            (ExprKind::Ite(..), [c, a, b]) => tree.push(num::Node::Ite(*c, *a, *b)),
+            (ExprKind::Convert(_), [a]) => tree.wrap(machine(t), *a),
+            _ => any(tree),
+        }
+    }
+
+    /// Several assignments at once, through fresh dimensions where there is more than one.
+    fn assign(&mut self, d: &mut D, assigned: &[(u32, Source)]) {
+        let several = assigned.len() > 1;
+        let spare = self.effects.cells.len(self.program) as u32;
+        let mut renamed = Vec::new();
+        for (i, &(slot, source)) in (0u32..).zip(assigned) {
+            let Some(t) = self.int_type(slot) else { continue };
+            let to = if several { Dim::int(spare + i) } else { Dim::int(slot) };
+            match source {
+                Source::Zero => d.assign(to, &LinExpr::constant(palisade_num::Rat::ZERO)),
+                Source::Cell(from) if self.int_type(from) == Some(t) => {
+                    d.assign(to, &LinExpr::dim(Dim::int(from)));
+                }
+                Source::Expr(e) if self.program.exprs[e].ty == Scalar::Int(t) => {
+                    let tree = self.tree(e);
+                    d.assign_tree(to, &tree);
+                }
+                _ => d.assign_interval(to, &machine(t).range()),
+            }
+            if several {
+                renamed.push((to, Dim::int(slot)));
+            }
+        }
+        if several {
+            d.rename(&renamed);
+        }
+    }
+
+    /// The element after a step, `None` if the step is impossible.
+    fn step(&mut self, d: &D, step: &Step) -> Option<D> {
+        let mut d = d.clone();
+        for effect in self.effects.of(step).iter() {
+            match effect {
+                Effect::Assume(cond, truth) => {
+                    let tree = self.tree(*cond);
+                    d.assume_tree(&tree, *truth);
+                }
+                Effect::Assign(assigned) => self.assign(&mut d, assigned),
+                Effect::Forget(range) => range.clone().for_each(|slot| self.forget(&mut d, slot)),
+            }
+            if d.is_bottom() {
+                return None;
+            }
+        }
+        Some(d)
+    }
+
+    /// The linear constraints that hold in a state.
+    pub fn constraints(&self, state: &Element<D>) -> Vec<Vec<LinCons>> {
+        state.0.to_constraints()
+    }
+}
+
+/// The machine type of the domains for a type of the automaton.
+pub(crate) fn machine(t: IntTy) -> MachineInt {
+    MachineInt { width: u32::from(t.bits), signed: t.signed }
+}
+
+/// The mathematical integer that value bits stand for.
+pub(crate) fn integer(t: IntTy, bits: u128) -> palisade_num::Int {
+    if t.signed { t.decode(bits).into() } else { t.truncate(bits).into() }
+}
+
+fn operator(op: BinOp) -> num::BinOp {
+    match op {
+        BinOp::Add => num::BinOp::Add,
+        BinOp::Sub => num::BinOp::Sub,
+        BinOp::Mul => num::BinOp::Mul,
+        BinOp::Div => num::BinOp::Div,
+        BinOp::Rem => num::BinOp::Rem,
+        BinOp::And => num::BinOp::And,
+        BinOp::Or => num::BinOp::Or,
+        BinOp::Xor => num::BinOp::Xor,
+        BinOp::Shl => num::BinOp::Shl,
+        BinOp::Shr => num::BinOp::Shr,
+    }
+}
+
+fn comparison(op: CmpOp) -> num::CmpOp {
+    match op {
+        CmpOp::Eq => num::CmpOp::Eq,
+        CmpOp::Ne => num::CmpOp::Ne,
+        CmpOp::Lt => num::CmpOp::Lt,
+        CmpOp::Le => num::CmpOp::Le,
+    }
+}
+
+impl<D: NumericDomain> AbstractDomain for Numeric<'_, D> {
+    type State = Element<D>;
+
+    fn leq(&mut self, a: &Element<D>, b: &Element<D>) -> Result<bool, Halt> {
+        Ok(Rc::ptr_eq(&a.0, &b.0) || a.0.leq(&b.0))
+    }
+    fn join(&mut self, a: &Element<D>, b: &Element<D>) -> Result<Element<D>, Halt> {
+        Ok(Element(Rc::new(a.0.join(&b.0))))
+    }
+    fn describe(&self, state: &Element<D>) -> String {
+        state.0.display_with(&|d| self.name(d))
+    }
+}
+
+impl<D: NumericDomain> Cpa for Numeric<'_, D> {
+    type Precision = ();
+    type Key = ();
+    type Class = ();
+
+    fn key(&self, _: &Element<D>) {}
+    fn class(&self, _: &Element<D>) {}
+    fn digest(&mut self, _: &Element<D>, (): ()) -> Option<u64> {
+        Some(0)
+    }
+
+    fn transfer(
+        &mut self,
+        state: &Element<D>,
+        (): &(),
+        step: &Step,
+        out: &mut Successors<Element<D>>,
+    ) -> Result<(), Halt> {
+        if self.effects.of(step).is_empty() {
+            out.push(state.clone());
+        } else if let Some(d) = self.step(&state.0, step) {
+            out.push(Element(Rc::new(d)));
+        }
+        Ok(())
+    }
+
+    fn merges(&self) -> bool {
+        matches!(self.merge, NumericMerge::Widening { .. })
+    }
+
+    fn merge(
+        &mut self,
+        new: &Element<D>,
+        reached: &Element<D>,
+        cx: &MergeContext,
+    ) -> Result<Option<Element<D>>, Halt> {
+        let NumericMerge::Widening { delay, thresholds } = &self.merge else { return Ok(None) };
+        if new.0.leq(&reached.0) {
+            return Ok(None);
+        }
+        let widen = cx.updates >= *delay && cx.location.is_some_and(|l| self.widening_points[l.0 as usize]);
+        let mut merged = (*reached.0).clone();
+        if widen {
+            merged.widen_with_thresholds(&new.0, thresholds);
+        } else {
+            merged.join_with(&new.0);
+        }
+        Ok(Some(Element(Rc::new(merged))))
+    }
+
+    fn narrow(&mut self, upper: &Element<D>, lower: &Element<D>) -> Result<Element<D>, Halt> {
+        let mut d = (*upper.0).clone();
+        d.narrow_with(&lower.0);
+        Ok(Element(Rc::new(d)))
+    }
+
+    fn answer(&mut self, state: &Element<D>, query: &mut Query<'_>) -> Result<(), Halt> {
+        match query {
+            Query::UniqueValue { var, answer, .. } if **answer == Unique::Unknown => {
+                if let Some(slot) = self.effects.cells.scalar(*var)
+                    && let Some(t) = self.int_type(slot)
+                    && let Some(value) = state.0.bounds_of(Dim::int(slot)).as_point()
+                    && let Some(value) = value.to_int().and_then(|i| i.to_i128())
+                {
+                    **answer = Unique::Value(Constant::Bits(t.truncate(value as u128)));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
