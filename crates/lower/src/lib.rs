@@ -1,1 +1,52 @@
-//! Placeholder.
+//! From the typed program to the control-flow automaton.
+//!
+//! [`lower`] makes a [`Program`] of a typed program. Side
+//! effects and evaluation order are resolved here, undefined behaviour becomes visible as checks,
+//! and what the C library does is said: some functions are operations of the automaton
+//! (`library`), others come as C source (`prelude`), the rest stays external.
+//!
+//! * `lowerer`: the state; `pool`: expressions; `graph`: locations and edges; `scan`: what must be
+//!   known in advance;
+//! * `expr`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
+//! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
+//! * `types`, `object`: types, variables, functions and initialisers;
+//! * `link`: library functions in place of the program's declarations.
+
+mod assign;
+mod atomic;
+mod builtin;
+mod call;
+mod checks;
+mod expr;
+mod func;
+mod graph;
+mod library;
+mod link;
+mod lowerer;
+mod object;
+mod options;
+mod pool;
+mod scan;
+mod scope;
+mod stmt;
+mod types;
+
+pub use options::{CheckSet, Options};
+
+pub(crate) use lowerer::Lowerer;
+
+use palisade_base::Diagnostic;
+use palisade_c_syntax::Interner;
+use palisade_c_types::tast::TypedProgram;
+use palisade_cfa::Program;
+
+/// Lowers a typed program without errors. The names are those it was typed with.
+///
+/// Gives the automaton with warnings, or what prevents it.
+pub fn lower(
+    typed: &TypedProgram,
+    names: &Interner,
+    options: &Options,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    link::with_deep_stack(|| link::lower_linked(typed, names, options, u32::MAX))
+}

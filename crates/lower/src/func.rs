@@ -1,0 +1,224 @@
+//! Function bodies, and where the program starts.
+
+use crate::Lowerer;
+use crate::lowerer::Current;
+use palisade_base::{Diagnostic, Span};
+use palisade_c_types::tast::*;
+use palisade_cfa::*;
+use smallvec::SmallVec;
+
+/// More arguments than this fit in no address space.
+const MAX_ARGUMENTS: i128 = 1 << 27;
+
+impl Lowerer<'_> {
+    /// Lowers a function that has a body.
+    pub(crate) fn function(&mut self, f: FnId) {
+        let func = self.func_of(f);
+        let Some(body) = &self.typed.funcs[f].body else { return };
+        self.at = Current::new(func, body.span);
+        self.at.has_labels = self.scan.has_labels[f];
+        self.at.addressed_labels = body.addressed_labels.clone();
+        let mut params: Vec<VarId> = body.params.iter().map(|&p| self.var_of(p)).collect();
+        let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[func].ty] else { return };
+        if sig.variadic {
+            let ty = self.scalar_type(Scalar::Ptr);
+            let hidden = self.pool.program.vars.push(Var {
+                name: ".varargs".into(),
+                ty,
+                kind: VarKind::Param(func),
+                address_taken: false,
+                init: Init::Unknown,
+                read_only: false,
+                span: Span::NONE,
+                scope: Span::NONE,
+            });
+            params.push(hidden);
+            self.at.varargs = Some(hidden);
+        }
+        for &stmt in &body.prologue {
+            self.stmt(stmt);
+        }
+        self.stmt(body.body);
+        if self.at.graph.reachable() {
+            let end = Span::new(body.span.hi.saturating_sub(1).max(body.span.lo), body.span.hi);
+            let is_main = self.names.name(self.typed.funcs[f].name) == "main";
+            let value = if is_main { self.zero_result() } else { None };
+            let value = value.or_else(|| self.arbitrary_result(end));
+            self.at.graph.leave(Op::Return { value }, end);
+        }
+        self.finish_gotos();
+        self.install(params, body.span);
+    }
+
+    /// `main` returns 0 if it ends without a return statement.
+    fn zero_result(&mut self) -> Option<Arg> {
+        let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[self.at.func].ty] else {
+            return None;
+        };
+        match self.pool.program.scalar_of(sig.ret) {
+            Some(Scalar::Int(ty)) => Some(Arg::Scalar(self.pool.int(ty, 0))),
+            _ => None,
+        }
+    }
+
+    /// Puts the finished graph into the program.
+    fn install(&mut self, params: Vec<VarId>, span: Span) {
+        let at = std::mem::replace(&mut self.at, Current::new(FuncId(0), span));
+        let (entry, exit) = at.graph.install(&mut self.pool.program, at.func);
+        self.pool.program.funcs[at.func].body = Some(Body { params, locals: at.locals, entry, exit });
+    }
+
+    /// Finds where the program starts: the entry function itself, or one that makes arguments for
+    /// it and runs what is registered for the end.
+    pub(crate) fn entry(&mut self) -> Option<FuncId> {
+        let named = self.typed.funcs.iter_enumerated().find(|(id, func)| {
+            func.body.is_some() && self.names.name(func.name) == self.options.entry && !self.is_library(*id)
+        });
+        let Some((f, func)) = named else {
+            let message = format!("there is no function `{}` to start with", self.options.entry);
+            self.diagnostics.push(Diagnostic::error(Span::NONE, message));
+            return None;
+        };
+        let main = self.func_of(f);
+        let body = func.body.as_ref()?;
+        let params = &body.params;
+        let variadic = matches!(&self.pool.program.types[self.pool.program.funcs[main].ty],
+            Type::Func(sig) if sig.variadic);
+        if params.is_empty() && !variadic && self.exit_handlers.is_none() {
+            return Some(main);
+        }
+        Some(self.start(main, params, variadic, func.span))
+    }
+
+    /// The function `.start`: any arguments, then the entry function.
+    fn start(&mut self, main: FuncId, params: &[ObjId], variadic: bool, span: Span) -> FuncId {
+        let int = self.int_type(IntTy::I32);
+        let ty = Type::Func(Signature { ret: int, params: Vec::new(), variadic: false });
+        let ty = self.pool.program.types.push(ty);
+        let start = self.pool.program.funcs.push(Function { name: ".start".into(), ty, span, body: None });
+        self.at = Current::new(start, span);
+        let is_main = self.options.entry == "main";
+        let mut count = None;
+        let mut args = Vec::new();
+        for (i, &param) in params.iter().enumerate() {
+            let var = self.vars[param].expect("the function's parameters were lowered");
+            let ty = self.pool.program.vars[var].ty;
+            let scalar = self.pool.program.scalar_of(ty);
+            let used = self.scan.mentioned[param];
+            args.push(match (i, scalar) {
+                (0, Some(Scalar::Int(int))) if is_main => {
+                    let n = self.argument_count(span);
+                    count = Some(n);
+                    Arg::Scalar(self.pool.convert_int(n, int))
+                }
+                (1 | 2, Some(Scalar::Ptr)) if is_main && used => {
+                    // The environment has a length of its own.
+                    let n = match count {
+                        Some(n) if i == 1 => n,
+                        _ => self.argument_count(span),
+                    };
+                    Arg::Scalar(self.argument_strings(n, span))
+                }
+                (_, Some(scalar)) => Arg::Scalar(self.havoc(scalar, false, span)),
+                (_, None) => {
+                    let var = self.temp(ty);
+                    let dst = self.pool.var(var);
+                    self.emit(Op::Havoc { dst, input: false }, span);
+                    Arg::Aggregate(dst)
+                }
+            });
+        }
+        if variadic {
+            let null = self.pool.null();
+            args.push(Arg::Scalar(null));
+        }
+        let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[main].ty] else {
+            return start;
+        };
+        let dst = match self.pool.program.scalar_of(sig.ret) {
+            Some(ty @ Scalar::Int(_)) => {
+                let var = self.scalar_temp(ty);
+                Some(self.pool.var(var))
+            }
+            _ => None,
+        };
+        self.emit(Op::Call { dst, callee: Callee::Direct(main), args: args.into() }, span);
+        self.run_exit_handlers(span);
+        let status = match dst {
+            Some(dst) => self.pool.load(dst),
+            None => self.pool.int(IntTy::I32, 0),
+        };
+        let status = self.pool.convert_int(status, IntTy::I32);
+        self.at.graph.leave(Op::Return { value: Some(Arg::Scalar(status)) }, span);
+        self.install(Vec::new(), span);
+        start
+    }
+
+    fn argument_count(&mut self, span: Span) -> ExprId {
+        let count = self.havoc(Scalar::Int(IntTy::I32), false, span);
+        let one = self.pool.int(IntTy::I32, 1);
+        let most = self.pool.int(IntTy::I32, MAX_ARGUMENTS);
+        for cond in [self.pool.cmp(CmpOp::Le, one, count), self.pool.cmp(CmpOp::Le, count, most)] {
+            self.emit(Op::Assume { cond }, span);
+        }
+        count
+    }
+
+    /// `count` strings of any lengths and contents, and a null pointer after them.
+    fn argument_strings(&mut self, count: ExprId, span: Span) -> ExprId {
+        let size_t = self.size_t();
+        let pointer = self.type_id(self.typed.types.char_ptr());
+        let character = self.type_id(palisade_c_types::types::TypeTable::CHAR);
+        let stride = u64::from(size_t.bits / 8);
+        let one = self.pool.int(IntTy::I32, 1);
+
+        let slots = self.pool.binary(BinOp::Add, count, one);
+        let slots = self.pool.convert_int(slots, size_t);
+        let width = self.pool.size(stride);
+        let size = self.pool.binary(BinOp::Mul, slots, width);
+        let vector = self.allocate(size, span);
+
+        let i = self.scalar_temp(Scalar::Int(IntTy::I32));
+        let i_place = self.pool.var(i);
+        let i = self.pool.load(i_place);
+        let zero = self.pool.int(IntTy::I32, 0);
+        self.assign(i_place, zero, span);
+        let (head, inside, after) =
+            (self.at.graph.node(span), self.at.graph.node(span), self.at.graph.node(span));
+        self.at.graph.enter(head);
+        let more = self.pool.cmp(CmpOp::Lt, i, count);
+        self.split(more, inside, after, span);
+        self.at.graph.move_to(Some(inside));
+        let length = self.havoc(Scalar::Int(size_t), false, span);
+        let least = self.pool.size(1);
+        let cond = self.pool.cmp(CmpOp::Le, least, length);
+        self.emit(Op::Assume { cond }, span);
+        let string = self.allocate(length, span);
+        let last = self.pool.binary(BinOp::Sub, length, least);
+        let end = self.slot(string, last, 1, character);
+        let nul = self.pool.int(IntTy { bits: 8, signed: true }, 0);
+        self.assign(end, nul, span);
+        let slot = self.slot(vector, i, stride, pointer);
+        self.assign(slot, string, span);
+        let next = self.pool.binary(BinOp::Add, i, one);
+        self.assign(i_place, next, span);
+        self.at.graph.jump(head);
+        self.at.graph.move_to(Some(after));
+        let slot = self.slot(vector, count, stride, pointer);
+        let null = self.pool.null();
+        self.assign(slot, null, span);
+        vector
+    }
+
+    fn allocate(&mut self, size: ExprId, span: Span) -> ExprId {
+        let var = self.scalar_temp(Scalar::Ptr);
+        let dst = self.pool.var(var);
+        self.emit(Op::Alloc { dst, size, kind: AllocKind::Stack, zeroed: false }, span);
+        self.pool.load(dst)
+    }
+
+    fn slot(&mut self, base: ExprId, index: ExprId, stride: u64, ty: TypeId) -> PlaceId {
+        let path = SmallVec::from_elem(Proj::Index { index, stride }, 1);
+        self.pool.place(Place { base: Base::Deref(base), path, ty, bits: None })
+    }
+}

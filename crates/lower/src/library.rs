@@ -1,0 +1,403 @@
+//! Library functions that are operations of the automaton, when the program does not define them.
+
+use crate::Lowerer;
+use crate::call::Into;
+use palisade_base::Span;
+use palisade_c_types::tast::*;
+use palisade_cfa::*;
+
+/// What is known about a function that is neither defined nor an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum External {
+    /// The interpreter runs it; it changes no memory but what its arguments point to.
+    Known,
+    /// It starts threads.
+    Threads,
+    /// Nothing.
+    Unknown,
+}
+
+/// What is known about an external function.
+pub(crate) fn external(name: &str) -> External {
+    const KNOWN: [&str; 92] = [
+        "printf",
+        "fprintf",
+        "sprintf",
+        "snprintf",
+        "vprintf",
+        "vfprintf",
+        "vsprintf",
+        "vsnprintf",
+        "puts",
+        "fputs",
+        "putchar",
+        "putc",
+        "fputc",
+        "fflush",
+        "perror",
+        "getchar",
+        "getc",
+        "fgetc",
+        "fgets",
+        "fopen",
+        "fclose",
+        "fread",
+        "fwrite",
+        "scanf",
+        "sscanf",
+        "fscanf",
+        "read",
+        "write",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "pow",
+        "sqrt",
+        "cbrt",
+        "hypot",
+        "ldexp",
+        "scalbn",
+        "sinf",
+        "cosf",
+        "tanf",
+        "asinf",
+        "acosf",
+        "atanf",
+        "atan2f",
+        "sinhf",
+        "coshf",
+        "tanhf",
+        "expf",
+        "exp2f",
+        "logf",
+        "log2f",
+        "log10f",
+        "powf",
+        "sqrtf",
+        "cbrtf",
+        "hypotf",
+        "ldexpf",
+        "sinl",
+        "cosl",
+        "tanl",
+        "expl",
+        "logl",
+        "powl",
+        "sqrtl",
+        "erf",
+        "erfc",
+        "lgamma",
+        "tgamma",
+        "strtod",
+        "strtof",
+        "atof",
+        "time",
+        "clock",
+        "getenv",
+        "setlocale",
+        "__VERIFIER_error",
+        "reach_error",
+        "__VERIFIER_print_hull",
+    ];
+    if KNOWN.contains(&name) {
+        External::Known
+    } else if matches!(name, "pthread_create" | "thrd_create" | "fork" | "vfork" | "clone") {
+        External::Threads
+    } else {
+        External::Unknown
+    }
+}
+
+/// Operations that go by the name of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Operation {
+    Nondet { input: bool },
+    Assume,
+    Allocate { size: usize, kind: AllocKind },
+    AllocateZeroed,
+    Free,
+    CheckFreeable,
+    ObjectSize,
+    Exit { handlers: bool },
+    Abort,
+    FailedAssertion,
+    Assert,
+    MemCopy,
+    MemSet,
+    Nothing,
+    NonLocalJump,
+}
+
+fn operation(name: &str) -> Option<Operation> {
+    use Operation::*;
+    let heap = |size| Allocate { size, kind: AllocKind::Heap };
+    Some(match name {
+        "__VERIFIER_assume" | "assume" | "$assume" => Assume,
+        "malloc" | "valloc" | "pvalloc" => heap(0),
+        "memalign" | "aligned_alloc" => heap(1),
+        "calloc" => AllocateZeroed,
+        "alloca" => Allocate { size: 0, kind: AllocKind::Stack },
+        "free" | "cfree" => Free,
+        "$check_freeable" => CheckFreeable,
+        "$object_size" => ObjectSize,
+        "exit" => Exit { handlers: true },
+        "_exit" | "_Exit" | "quick_exit" => Exit { handlers: false },
+        "abort" => Abort,
+        "__assert_fail" | "__assert" | "__assert_rtn" | "__assert_perror_fail" => FailedAssertion,
+        "assert" | "__VERIFIER_assert" => Assert,
+        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => MemCopy,
+        "memset" | "__memset_chk" => MemSet,
+        "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => Nothing,
+        "setjmp" | "_setjmp" | "__setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "_longjmp"
+        | "siglongjmp" | "__longjmp_chk" => NonLocalJump,
+        _ if name.starts_with("__VERIFIER_nondet_") => Nondet { input: true },
+        _ if name.starts_with("$unknown_") => Nondet { input: false },
+        _ => return None,
+    })
+}
+
+/// Arguments of a library call as scalars.
+struct Scalars<'a>(&'a [Arg]);
+
+impl Lowerer<'_> {
+    /// A call of a function without body that is an operation; `None` if it is not one. Inside is
+    /// the value of the call, if one is wanted.
+    pub(crate) fn library_call(&mut self, e: TExprId, f: FnId, into: Into) -> Option<Option<ExprId>> {
+        let name = self.names.name(self.typed.funcs[f].name);
+        let operation = operation(name)?;
+        let span = self.call_span(e, into);
+        let TExprKind::Call { ref args, .. } = *self.kind(e) else { return None };
+        if args.len() < operation.arguments() {
+            return None;
+        }
+        if operation == Operation::NonLocalJump {
+            self.error(
+                self.span(e),
+                format!("`{name}` is not supported: non-local jumps cannot be analysed"),
+            );
+            return Some(None);
+        }
+        if let Operation::Nondet { input } = operation {
+            return match self.scalar_of(e) {
+                Some(ty) => Some(self.deliver(e, into, ty, |dst| Op::Havoc { dst, input })),
+                None => Some(None),
+            };
+        }
+        let args = self.arguments(args);
+        let args = Scalars(&args);
+        Some(self.operation(e, operation, args, into, span))
+    }
+
+    fn operation(
+        &mut self,
+        e: TExprId,
+        operation: Operation,
+        args: Scalars,
+        into: Into,
+        span: Span,
+    ) -> Option<ExprId> {
+        match operation {
+            Operation::Assume => {
+                let cond = self.scalar_arg(&args, 0, None);
+                let cond = self.pool.is_true(cond);
+                if self.pool.constant(cond) != Some(1) {
+                    self.emit(Op::Assume { cond }, span);
+                }
+                self.no_result(e, into)
+            }
+            Operation::Allocate { size, kind } => {
+                let size = self.size_arg(&args, size);
+                self.deliver(e, into, Scalar::Ptr, |dst| Op::Alloc { dst, size, kind, zeroed: false })
+            }
+            Operation::AllocateZeroed => self.calloc(e, &args, into, span),
+            Operation::Free => {
+                let ptr = self.ptr_arg(&args, 0);
+                self.check_freeable(ptr, span);
+                self.emit(Op::Free { ptr }, span);
+                self.no_result(e, into)
+            }
+            Operation::CheckFreeable => {
+                let ptr = self.ptr_arg(&args, 0);
+                self.check_freeable(ptr, span);
+                self.no_result(e, into)
+            }
+            Operation::ObjectSize => {
+                let ptr = self.ptr_arg(&args, 0);
+                let size = self.pool.push(Scalar::Int(self.size_t()), ExprKind::ObjectSize(ptr));
+                self.give(size, into, e)
+            }
+            Operation::Exit { handlers } => {
+                let status = self.scalar_arg(&args, 0, Some(Scalar::Int(IntTy::I32)));
+                if handlers {
+                    let status = self.save(status, span);
+                    self.run_exit_handlers(span);
+                    self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
+                } else {
+                    self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
+                }
+                self.no_result(e, into)
+            }
+            Operation::Abort => {
+                self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
+                self.no_result(e, into)
+            }
+            Operation::FailedAssertion => {
+                self.fail(CheckKind::Assertion, span);
+                self.no_result(e, into)
+            }
+            Operation::Assert => {
+                let cond = self.scalar_arg(&args, 0, None);
+                let cond = self.pool.is_true(cond);
+                let (fine, bad) = (self.at.graph.node(span), self.at.graph.node(span));
+                self.split(cond, fine, bad, span);
+                self.at.graph.move_to(Some(bad));
+                self.fail(CheckKind::Assertion, span);
+                self.at.graph.move_to(Some(fine));
+                self.no_result(e, into)
+            }
+            Operation::MemCopy => {
+                let dst = self.ptr_arg(&args, 0);
+                let src = self.ptr_arg(&args, 1);
+                let len = self.size_arg(&args, 2);
+                let dst = if matches!(into, Into::Nothing) { dst } else { self.save(dst, span) };
+                self.check_bytes(src, len, false, span);
+                self.check_bytes(dst, len, true, span);
+                self.emit(Op::MemCopy { dst, src, len }, span);
+                self.give(dst, into, e)
+            }
+            Operation::MemSet => {
+                let dst = self.ptr_arg(&args, 0);
+                let byte = self.scalar_arg(&args, 1, Some(Scalar::Int(IntTy { bits: 8, signed: false })));
+                let len = self.size_arg(&args, 2);
+                let dst = if matches!(into, Into::Nothing) { dst } else { self.save(dst, span) };
+                self.check_bytes(dst, len, true, span);
+                self.emit(Op::MemSet { dst, byte, len }, span);
+                self.give(dst, into, e)
+            }
+            Operation::Nothing | Operation::Nondet { .. } | Operation::NonLocalJump => {
+                self.no_result(e, into)
+            }
+        }
+    }
+
+    /// The result of an operation that has none, should the program use one.
+    fn no_result(&mut self, e: TExprId, into: Into) -> Option<ExprId> {
+        match into {
+            Into::Nothing => None,
+            _ => {
+                let value = self.unknown(e);
+                self.give(value, into, e)
+            }
+        }
+    }
+
+    /// The program is wrong here, and ends.
+    pub(crate) fn fail(&mut self, kind: CheckKind, span: Span) {
+        let never = self.pool.truth(false);
+        self.check(kind, never, span);
+        self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
+    }
+
+    fn check_freeable(&mut self, ptr: ExprId, span: Span) {
+        if self.options.checks.contains(CheckKind::Free) {
+            let fine = self.pool.push(Scalar::BOOL, ExprKind::Freeable(ptr));
+            self.check(CheckKind::Free, fine, span);
+        }
+    }
+
+    /// `calloc` fails where the product of its arguments is no size.
+    fn calloc(&mut self, e: TExprId, args: &Scalars, into: Into, span: Span) -> Option<ExprId> {
+        let (n, each) = (self.size_arg(args, 0), self.size_arg(args, 1));
+        let size = self.pool.binary(BinOp::Mul, n, each);
+        let alloc = |dst| Op::Alloc { dst, size, kind: AllocKind::Heap, zeroed: true };
+        let ty = self.size_t();
+        let known = match (self.pool.constant(n), self.pool.constant(each)) {
+            (Some(x), Some(y)) => palisade_cfa::eval::eval_overflow(BinOp::Mul, ty, x, ty, y) == Some(false),
+            (Some(..=1), _) | (_, Some(..=1)) => true,
+            _ => false,
+        };
+        if known {
+            return self.deliver(e, into, Scalar::Ptr, alloc);
+        }
+        let overflow = self.pool.overflow(BinOp::Mul, n, each);
+        let var = self.scalar_temp(Scalar::Ptr);
+        let dst = self.pool.var(var);
+        let (bad, fine) = (self.at.graph.node(span), self.at.graph.node(span));
+        let join = self.at.graph.node(span);
+        self.split(overflow, bad, fine, span);
+        self.at.graph.move_to(Some(bad));
+        let null = self.pool.null();
+        self.assign(dst, null, span);
+        self.at.graph.jump(join);
+        self.at.graph.move_to(Some(fine));
+        self.emit(alloc(dst), span);
+        self.at.graph.enter(join);
+        let value = self.pool.load(dst);
+        self.give(value, into, e)
+    }
+
+    /// The functions that were registered with `atexit`.
+    pub(crate) fn run_exit_handlers(&mut self, span: Span) {
+        if let Some(f) = self.exit_handlers {
+            let callee = Callee::Direct(self.func_of(f));
+            self.emit(Op::Call { dst: None, callee, args: [].into() }, span);
+        }
+    }
+
+    fn scalar_arg(&mut self, args: &Scalars, i: usize, ty: Option<Scalar>) -> ExprId {
+        let value = match args.0.get(i) {
+            Some(Arg::Scalar(value)) => *value,
+            // A record where a scalar belongs: only a wrong declaration can say so.
+            _ => self.pool.int(IntTy::I32, 0),
+        };
+        match ty {
+            Some(ty) => self.pool.convert(value, ty),
+            None => value,
+        }
+    }
+
+    fn ptr_arg(&mut self, args: &Scalars, i: usize) -> ExprId {
+        self.scalar_arg(args, i, Some(Scalar::Ptr))
+    }
+
+    fn size_arg(&mut self, args: &Scalars, i: usize) -> ExprId {
+        let ty = Scalar::Int(self.size_t());
+        self.scalar_arg(args, i, Some(ty))
+    }
+}
+
+impl Operation {
+    /// How many arguments it needs.
+    fn arguments(self) -> usize {
+        match self {
+            Operation::Nondet { .. }
+            | Operation::Abort
+            | Operation::FailedAssertion
+            | Operation::Nothing
+            | Operation::NonLocalJump => 0,
+            Operation::Assume
+            | Operation::Free
+            | Operation::CheckFreeable
+            | Operation::ObjectSize
+            | Operation::Exit { .. }
+            | Operation::Assert => 1,
+            Operation::Allocate { size, .. } => size + 1,
+            Operation::AllocateZeroed => 2,
+            Operation::MemCopy | Operation::MemSet => 3,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Lowering a typed program together with the library source that was compiled along.
+
+use crate::lowerer::Lowerer;
+use crate::options::Options;
+use palisade_base::Diagnostic;
+use palisade_c_syntax::Interner;
+use palisade_c_types::tast::{FnId, ObjKind, TypedProgram};
+use palisade_c_types::types::{CType, CTypeId};
+use palisade_cfa::Program;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Nesting in programs is bounded, but the bounds allow more recursion than a small stack holds.
+/// Memory is only used as far as the stack grows.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Runs `work` on a stack that is deep enough for all nesting that the parser admits.
+pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work) {
+            Ok(thread) => match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+            Err(error) => panic!("no memory for a thread: {error}"),
+        }
+    })
+}
+
+/// Lowers a typed program in which everything from the offset `library_from` on is library
+/// source.
+pub(crate) fn lower_linked(
+    typed: &TypedProgram,
+    names: &Interner,
+    options: &Options,
+    library_from: u32,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let library = Library::new(typed, names, library_from);
+    let mut lowerer =
+        Lowerer::new(typed, names, options, library.instead, library.functions, library.exit_handlers);
+    // Functions and variables are numbered in source order.
+    for (f, func) in typed.funcs.iter_enumerated() {
+        if func.body.is_some() {
+            lowerer.func_of(f);
+        }
+    }
+    for (obj, object) in typed.objects.iter_enumerated() {
+        if object.kind == ObjKind::Global && object.image.is_some() {
+            lowerer.var_of(obj);
+        }
+    }
+    for (f, func) in typed.funcs.iter_enumerated() {
+        if func.body.is_some() {
+            lowerer.function(f);
+        }
+    }
+    let entry = lowerer.entry();
+    lowerer.make_images();
+    match entry {
+        Some(entry) if !lowerer.diagnostics.iter().any(Diagnostic::is_error) => {
+            lowerer.pool.program.entry = entry;
+            Ok((lowerer.pool.program, lowerer.diagnostics))
+        }
+        _ => Err(lowerer.diagnostics),
+    }
+}
+
+/// Which functions of the program the library source stands for.
+struct Library {
+    instead: FxHashMap<FnId, FnId>,
+    functions: FxHashSet<FnId>,
+    exit_handlers: Option<FnId>,
+}
+
+impl Library {
+    fn new(typed: &TypedProgram, names: &Interner, library_from: u32) -> Library {
+        let mut library =
+            Library { instead: FxHashMap::default(), functions: FxHashSet::default(), exit_handlers: None };
+        if library_from == u32::MAX {
+            return library;
+        }
+        let mut by_name: FxHashMap<&str, FnId> = FxHashMap::default();
+        for (f, func) in typed.funcs.iter_enumerated() {
+            let name = names.name(func.name);
+            if func.body.is_some()
+                && func.span.lo >= library_from
+                && let Some(name) = name.strip_prefix('$')
+            {
+                library.functions.insert(f);
+                by_name.insert(name, f);
+                if name == "run_atexit" {
+                    library.exit_handlers = Some(f);
+                }
+            }
+        }
+        for (f, func) in typed.funcs.iter_enumerated() {
+            if func.body.is_none()
+                && let Some(&other) = by_name.get(names.name(func.name))
+                && same_machine_type(typed, func.ty, typed.funcs[other].ty)
+            {
+                library.instead.insert(f, other);
+            }
+        }
+        library
+    }
+}
+
+/// Whether two function types pass the same machine values.
+fn same_machine_type(typed: &TypedProgram, a: CTypeId, b: CTypeId) -> bool {
+    let types = &typed.types;
+    let (Some(a), Some(b)) = (types.callable_sig(a), types.callable_sig(b)) else { return false };
+    let (a, b) = (types.sig(a), types.sig(b));
+    let same = |x: CTypeId, y: CTypeId| match (types.get(x), types.get(y)) {
+        (CType::Void, CType::Void) | (CType::Ptr(_), CType::Ptr(_)) => true,
+        (CType::Float(x), CType::Float(y)) => x == y,
+        (CType::Record(_), CType::Record(_)) => {
+            types.size_of(x).is_some() && types.size_of(x) == types.size_of(y)
+        }
+        _ => types.int_ty(x).is_some() && types.int_ty(x) == types.int_ty(y),
+    };
+    // Without a prototype the arguments are fitted to the parameters at each call.
+    let params = !a.prototype && a.params.is_empty()
+        || a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(&x, &y)| same(x, y));
+    params && a.variadic == b.variadic && same(a.ret, b.ret)
+}

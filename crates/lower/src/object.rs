@@ -1,0 +1,297 @@
+//! Variables, functions and initial contents.
+
+use crate::Lowerer;
+use palisade_base::Span;
+use palisade_c_types::tast::{self, *};
+use palisade_c_types::types::CType;
+use palisade_cfa::{self as cfa, *};
+use std::sync::Arc;
+
+/// Constant initialisers of automatic objects with more items than this are copied from a table.
+const MAX_STORES: usize = 16;
+
+impl Lowerer<'_> {
+    /// The variable of an object.
+    pub(crate) fn var_of(&mut self, obj: ObjId) -> VarId {
+        if let Some(var) = self.vars[obj] {
+            return var;
+        }
+        let object = &self.typed.objects[obj];
+        let func = self.at.func;
+        let (kind, made_up) = match object.kind {
+            ObjKind::Global | ObjKind::StaticLocal(_) => (VarKind::Global, ".global"),
+            ObjKind::StaticLiteral => (VarKind::Global, ".literal"),
+            ObjKind::String => (VarKind::Global, ".string"),
+            ObjKind::Local(_) => (VarKind::Local(func), ".local"),
+            ObjKind::Param(_) => (VarKind::Param(func), ".param"),
+            ObjKind::CompoundLiteral(_) => (VarKind::Temp(func), ".literal"),
+            ObjKind::VlaLen(_) => (VarKind::Temp(func), ".length"),
+        };
+        let name: Arc<str> = match object.name {
+            Some(name) => self.name(name),
+            None => format!("{made_up}{}", obj.0).into(),
+        };
+        // A variable length array is a pointer to its memory.
+        let ty = match object.vla_size {
+            None => self.type_id(object.ty.ty),
+            Some(_) => self.scalar_type(Scalar::Ptr),
+        };
+        let var = self.pool.program.vars.push(Var {
+            name,
+            ty,
+            kind,
+            address_taken: false,
+            init: Init::Unknown,
+            read_only: object.read_only,
+            span: object.span,
+            scope: object.scope,
+        });
+        self.vars[obj] = Some(var);
+        self.taken.ensure(var, false);
+        self.taken[var] = self.scan.taken[obj];
+        match kind {
+            VarKind::Global if object.image.is_some() => {
+                self.waiting_images.push((obj, var));
+                if self.typed.types.record_of(object.ty.ty).is_some_and(|r| r.flexible) {
+                    self.objects.insert(var, obj);
+                }
+            }
+            VarKind::Local(_) | VarKind::Temp(_) => self.at.locals.push(var),
+            _ => {}
+        }
+        var
+    }
+
+    /// Where the contents of an object end; beyond its type if a flexible array member has some.
+    pub(crate) fn image_end(&self, obj: ObjId) -> u64 {
+        let image = self.typed.objects[obj].image.as_ref();
+        let Some(last) = image.and_then(|i| i.items.last()) else { return 0 };
+        let ptr = u64::from(self.typed.types.dm.ptr_bits()) / 8;
+        let size = match last.value {
+            ConstValue::Bytes(ref bytes) => bytes.len() as u64,
+            ConstValue::Int { size, .. } => size.into(),
+            ConstValue::Float(ty, _) => u64::from(ty.bits() / 8),
+            _ => ptr,
+        };
+        last.offset + size
+    }
+
+    /// Makes the contents of all globals that are mentioned so far, and of those these mention.
+    pub(crate) fn make_images(&mut self) {
+        while let Some((obj, var)) = self.waiting_images.pop() {
+            let Some(image) = &self.typed.objects[obj].image else { continue };
+            let items = image.items.iter().map(|item| self.image_item(item)).collect();
+            self.pool.program.vars[var].init = Init::Image(items);
+        }
+    }
+
+    fn image_item(&mut self, item: &ImageItem) -> cfa::InitItem {
+        let value = match item.value {
+            ConstValue::Bytes(ref bytes) => cfa::InitValue::Bytes(bytes.clone()),
+            ConstValue::Int { size, bits } => {
+                let ty = IntTy { bits: u16::from(size) * 8, signed: false };
+                cfa::InitValue::Int(ty, ty.truncate(bits))
+            }
+            ConstValue::Float(ty, bits) => cfa::InitValue::Float(ty, bits),
+            ConstValue::Addr(obj, offset) => {
+                let var = self.var_of(obj);
+                self.pool.program.vars[var].address_taken = true;
+                cfa::InitValue::Addr(var, offset)
+            }
+            ConstValue::Func(f) => cfa::InitValue::Func(self.func_of(f)),
+            ConstValue::Label(label) => cfa::InitValue::Absolute(self.label_number(label)),
+            ConstValue::Absolute(address) => cfa::InitValue::Absolute(address),
+        };
+        cfa::InitItem { offset: item.offset, value }
+    }
+
+    /// The number that stands for the address of a label.
+    pub(crate) fn label_number(&mut self, label: LabelId) -> u64 {
+        let next = self.label_numbers.len() as u64 + 1;
+        *self.label_numbers.entry(label).or_insert(next)
+    }
+
+    /// The function that a call of `f` really reaches.
+    pub(crate) fn real_function(&self, f: FnId) -> FnId {
+        // Aliases were checked to lead to definitions, so there is no chain to follow for long.
+        let mut f = f;
+        for _ in 0..16 {
+            match self.typed.funcs[f].alias {
+                Some(other) => f = other,
+                None => break,
+            }
+        }
+        f
+    }
+
+    /// The function of the automaton.
+    pub(crate) fn func_of(&mut self, f: FnId) -> FuncId {
+        let f = self.real_function(f);
+        let f = self.library.get(&f).copied().unwrap_or(f);
+        if let Some(func) = self.funcs[f] {
+            return func;
+        }
+        let func = &self.typed.funcs[f];
+        let name = self.names.name(func.name);
+        let name: Arc<str> = match name.strip_prefix('$') {
+            Some(name) if self.is_library(f) => name.into(),
+            _ => self.name(func.name),
+        };
+        let mut ty = self.type_id(func.ty);
+        if func.body.is_some()
+            && let Type::Func(sig) = &self.pool.program.types[ty]
+            && sig.variadic
+        {
+            let mut sig = sig.clone();
+            let declared = self.typed.types.callable_sig(func.ty).map(|s| self.typed.types.sig(s).variadic);
+            sig.variadic = declared == Some(true);
+            if sig.variadic {
+                sig.params.push(self.scalar_type(Scalar::Ptr));
+            }
+            ty = self.pool.program.types.push(Type::Func(sig));
+        }
+        let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None });
+        self.funcs[f] = Some(id);
+        id
+    }
+
+    /// Runs the initialiser of an automatic object.
+    pub(crate) fn initialise(&mut self, obj: ObjId, init: InitId, span: Span) {
+        let plan = &self.typed.inits[init];
+        let var = self.var_of(obj);
+        let whole = self.pool.var(var);
+        let in_order = plan.items.windows(2).all(|w| ends_before(self.typed, &w[0], &w[1]));
+        let constants = plan.items.iter().filter(|item| self.constant(item).is_some()).count();
+        let table = in_order && constants > MAX_STORES;
+        if table {
+            let src = self.constant_table(obj, plan);
+            self.emit(Op::Copy { dst: whole, src }, span);
+        } else if plan.zero {
+            self.emit(Op::Zero { dst: whole }, span);
+        }
+        for item in &plan.items {
+            if table && self.constant(item).is_some() {
+                continue;
+            }
+            self.store_item(obj, whole, item, plan.zero && in_order, span);
+        }
+    }
+
+    fn store_item(&mut self, obj: ObjId, whole: PlaceId, item: &tast::InitItem, zeroed: bool, span: Span) {
+        let mut part = whole;
+        let mut ty = self.typed.objects[obj].ty.ty;
+        for step in &item.path {
+            match *step {
+                InitStep::Field(field) => {
+                    let record = self.type_id(ty);
+                    part = self.field_place(part, record, field);
+                    let Some(record) = self.typed.types.record_of(ty) else { return };
+                    ty = record.fields[field as usize].ty.ty;
+                }
+                InitStep::Index(index) => {
+                    let CType::Array(elem, _) = self.typed.types.get(ty) else { return };
+                    let index_ty = if index < 1 << 31 { IntTy::I32 } else { self.size_t() };
+                    let index = self.pool.int(index_ty, index.into());
+                    part = self.index_place(part, elem.ty, index);
+                    ty = elem.ty;
+                }
+            }
+        }
+        match item.value {
+            tast::InitValue::Expr(e) if self.scalar_of(e).is_some() => {
+                let span = if item.path.is_empty() { span } else { self.span(e) };
+                if let (TExprKind::Call { .. }, true) = (self.kind(e), item.path.is_empty())
+                    && self.pool.program.place_scalar(part) == self.scalar_of(e)
+                {
+                    self.call(e, crate::call::Into::Place(part, span));
+                    return;
+                }
+                let value = self.value(e);
+                if !(zeroed && self.pool.constant(value) == Some(0)) {
+                    let value = self.bound(value, span);
+                    self.assign(part, value, span);
+                }
+            }
+            tast::InitValue::Expr(e) => {
+                self.record(e, Some(part));
+            }
+            tast::InitValue::String(string) => {
+                let src = self.var_of(string);
+                let src = self.pool.var(src);
+                let ty = self.pool.program.places[src].ty;
+                let mut dst = self.pool.program.places[part].clone();
+                dst.ty = ty;
+                let dst = self.pool.place(dst);
+                self.emit(Op::Copy { dst, src }, span);
+            }
+        }
+    }
+
+    /// The constant that an item stores, if it is one that fits a table.
+    fn constant(&self, item: &tast::InitItem) -> Option<ConstValue> {
+        let tast::InitValue::Expr(e) = item.value else { return None };
+        if item.bits.is_some() {
+            return None;
+        }
+        let size = self.typed.types.size_of(item.ty.ty)?;
+        match (self.kind(e), self.scalar_of(e)?) {
+            (&TExprKind::Int(bits), Scalar::Int(ty)) => {
+                Some(ConstValue::Int { size: u8::try_from(size).ok()?, bits: ty.truncate(bits) })
+            }
+            (&TExprKind::Int(bits), Scalar::Ptr) => Some(ConstValue::Absolute(bits as u64)),
+            (&TExprKind::Float(bits), Scalar::Float(ty)) => Some(ConstValue::Float(ty, bits)),
+            (&TExprKind::FuncAddr(f), Scalar::Ptr) => Some(ConstValue::Func(f)),
+            (&TExprKind::Decay(place) | &TExprKind::AddrOf(place), Scalar::Ptr) => match *self.kind(place) {
+                TExprKind::Object(obj) if self.is_static(obj) => Some(ConstValue::Addr(obj, 0)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn is_static(&self, obj: ObjId) -> bool {
+        matches!(
+            self.typed.objects[obj].kind,
+            ObjKind::Global | ObjKind::StaticLocal(_) | ObjKind::StaticLiteral | ObjKind::String
+        )
+    }
+
+    /// A read-only global with the constants of an initialiser.
+    fn constant_table(&mut self, obj: ObjId, plan: &InitPlan) -> PlaceId {
+        let mut items = Vec::new();
+        for item in &plan.items {
+            if let Some(value) = self.constant(item) {
+                items.push(self.image_item(&ImageItem { offset: item.offset, value }));
+            }
+        }
+        let ty = self.type_id(self.typed.objects[obj].ty.ty);
+        let var = self.pool.program.vars.push(Var {
+            name: format!(".table{}", obj.0).into(),
+            ty,
+            kind: VarKind::Global,
+            address_taken: false,
+            init: Init::Image(items),
+            read_only: true,
+            span: Span::NONE,
+            scope: Span::NONE,
+        });
+        self.pool.var(var)
+    }
+}
+
+/// Whether an item ends where or before the next one begins.
+fn ends_before(typed: &TypedProgram, a: &tast::InitItem, b: &tast::InitItem) -> bool {
+    let size = match a.value {
+        tast::InitValue::Expr(_) => typed.types.size_of(a.ty.ty),
+        tast::InitValue::String(obj) => typed.types.size_of(typed.objects[obj].ty.ty),
+    };
+    match (a.bits, b.bits) {
+        // Bit-fields of one unit share bytes.
+        (Some(x), Some(y)) => {
+            let first = |offset: u64, bits: BitRange| offset * 8 + u64::from(bits.first);
+            first(a.offset, x) + u64::from(x.width) <= first(b.offset, y)
+        }
+        (Some(x), None) => a.offset + u64::from(x.first + x.width).div_ceil(8) <= b.offset,
+        (None, _) => size.is_some_and(|s| a.offset + s <= b.offset),
+    }
+}

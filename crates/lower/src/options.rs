@@ -1,0 +1,50 @@
+//! What lowering is asked for.
+
+use palisade_cfa::CheckKind;
+
+/// A set of check kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CheckSet(u32);
+
+impl CheckSet {
+    /// No check.
+    pub const NONE: CheckSet = CheckSet(0);
+    /// Every check.
+    pub const ALL: CheckSet = CheckSet(u32::MAX);
+
+    /// Whether checks of this kind are wanted.
+    pub fn contains(self, kind: CheckKind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+    /// The set with this kind.
+    pub fn with(self, kind: CheckKind) -> CheckSet {
+        CheckSet(self.0 | 1 << kind as u32)
+    }
+    /// The set without this kind.
+    pub fn without(self, kind: CheckKind) -> CheckSet {
+        CheckSet(self.0 & !(1 << kind as u32))
+    }
+}
+
+impl FromIterator<CheckKind> for CheckSet {
+    fn from_iter<I: IntoIterator<Item = CheckKind>>(kinds: I) -> CheckSet {
+        kinds.into_iter().fold(CheckSet::NONE, CheckSet::with)
+    }
+}
+
+/// What lowering is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which kinds of undefined behaviour and assertions become [`Op::Check`](palisade_cfa::Op)
+    /// edges.
+    pub checks: CheckSet,
+    /// The function in which execution starts.
+    pub entry: String,
+}
+
+impl Default for Options {
+    /// All checks, from `main` on.
+    fn default() -> Self {
+        Options { checks: CheckSet::ALL, entry: "main".into() }
+    }
+}

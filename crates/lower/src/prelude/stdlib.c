@@ -1,0 +1,390 @@
+// Numbers, sorting, allocation and the end of the program.
+
+//@ abs
+int $abs(int x)
+{
+    return x < 0 ? -x : x;
+}
+
+//@ labs
+long $labs(long x)
+{
+    return x < 0 ? -x : x;
+}
+
+//@ llabs imaxabs
+long long $llabs(long long x)
+{
+    return x < 0 ? -x : x;
+}
+long long $imaxabs(long long x)
+{
+    return x < 0 ? -x : x;
+}
+
+//@ div
+struct $div { int quot; int rem; };
+struct $div $div(int a, int b)
+{
+    struct $div r;
+    r.quot = a / b;
+    r.rem = a % b;
+    return r;
+}
+
+//@ ldiv
+struct $ldiv { long quot; long rem; };
+struct $ldiv $ldiv(long a, long b)
+{
+    struct $ldiv r;
+    r.quot = a / b;
+    r.rem = a % b;
+    return r;
+}
+
+//@ lldiv
+struct $lldiv { long long quot; long long rem; };
+struct $lldiv $lldiv(long long a, long long b)
+{
+    struct $lldiv r;
+    r.quot = a / b;
+    r.rem = a % b;
+    return r;
+}
+
+//@ __errno_location __errno
+static int $errno;
+int *$__errno_location(void)
+{
+    return &$errno;
+}
+int *$__errno(void)
+{
+    return &$errno;
+}
+
+//@ strtoull __isoc23_strtoull strtoumax strtouq
+// The number is read without its sign into `value`; `over` says that it did not fit.
+int *$__errno_location(void);
+int $isspace(int c);
+int $digit_value(int c);
+unsigned long long $read_number(const char *s, char **end, int base, unsigned long long limit,
+                                int *negative, int *over);
+unsigned long long $strtoull(const char *s, char **end, int base)
+{
+    int negative;
+    int over;
+    unsigned long long value = $read_number(s, end, base, ~0ull, &negative, &over);
+    if (over) {
+        *$__errno_location() = 34;
+        return ~0ull;
+    }
+    return negative ? -value : value;
+}
+unsigned long long $__isoc23_strtoull(const char *s, char **end, int base)
+{
+    return $strtoull(s, end, base);
+}
+unsigned long long $strtoumax(const char *s, char **end, int base)
+{
+    return $strtoull(s, end, base);
+}
+unsigned long long $strtouq(const char *s, char **end, int base)
+{
+    return $strtoull(s, end, base);
+}
+
+//@ strtoul __isoc23_strtoul
+int *$__errno_location(void);
+unsigned long long $read_number(const char *s, char **end, int base, unsigned long long limit,
+                                int *negative, int *over);
+unsigned long $strtoul(const char *s, char **end, int base)
+{
+    int negative;
+    int over;
+    unsigned long value = (unsigned long)$read_number(s, end, base, ~0ul, &negative, &over);
+    if (over) {
+        *$__errno_location() = 34;
+        return ~0ul;
+    }
+    return negative ? -value : value;
+}
+unsigned long $__isoc23_strtoul(const char *s, char **end, int base)
+{
+    return $strtoul(s, end, base);
+}
+
+//@ strtoll __isoc23_strtoll strtoimax strtoq
+int *$__errno_location(void);
+unsigned long long $read_number(const char *s, char **end, int base, unsigned long long limit,
+                                int *negative, int *over);
+long long $strtoll(const char *s, char **end, int base)
+{
+    int negative;
+    int over;
+    unsigned long long max = ~0ull >> 1;
+    unsigned long long value = $read_number(s, end, base, max + 1, &negative, &over);
+    if (over || (!negative && value > max)) {
+        *$__errno_location() = 34;
+        return negative ? -(long long)max - 1 : (long long)max;
+    }
+    return (long long)(negative ? -value : value);
+}
+long long $__isoc23_strtoll(const char *s, char **end, int base)
+{
+    return $strtoll(s, end, base);
+}
+long long $strtoimax(const char *s, char **end, int base)
+{
+    return $strtoll(s, end, base);
+}
+long long $strtoq(const char *s, char **end, int base)
+{
+    return $strtoll(s, end, base);
+}
+
+//@ strtol __isoc23_strtol
+int *$__errno_location(void);
+unsigned long long $read_number(const char *s, char **end, int base, unsigned long long limit,
+                                int *negative, int *over);
+long $strtol(const char *s, char **end, int base)
+{
+    int negative;
+    int over;
+    unsigned long max = ~0ul >> 1;
+    unsigned long value =
+        (unsigned long)$read_number(s, end, base, (unsigned long long)max + 1, &negative, &over);
+    if (over || (!negative && value > max)) {
+        *$__errno_location() = 34;
+        return negative ? -(long)max - 1 : (long)max;
+    }
+    return (long)(negative ? -value : value);
+}
+long $__isoc23_strtol(const char *s, char **end, int base)
+{
+    return $strtol(s, end, base);
+}
+
+//@ read_number digit_value
+int $isspace(int c);
+int $digit_value(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A' + 10;
+    return 99;
+}
+unsigned long long $read_number(const char *s, char **end, int base, unsigned long long limit,
+                                int *negative, int *over)
+{
+    unsigned long i = 0;
+    unsigned long long value = 0;
+    int digits = 0;
+    *negative = 0;
+    *over = 0;
+    while ($isspace((unsigned char)s[i]))
+        i++;
+    if (s[i] == '-') {
+        *negative = 1;
+        i++;
+    } else if (s[i] == '+') {
+        i++;
+    }
+    if ((base == 0 || base == 16) && s[i] == '0' && (s[i + 1] == 'x' || s[i + 1] == 'X')
+        && $digit_value((unsigned char)s[i + 2]) < 16) {
+        i += 2;
+        base = 16;
+    } else if (base == 0) {
+        base = s[i] == '0' ? 8 : 10;
+    }
+    while ($digit_value((unsigned char)s[i]) < base) {
+        unsigned digit = (unsigned)$digit_value((unsigned char)s[i]);
+        if (value > (limit - digit) / (unsigned)base)
+            *over = 1;
+        else
+            value = value * (unsigned)base + digit;
+        digits = 1;
+        i++;
+    }
+    if (end != 0)
+        *end = (char *)s + (digits ? i : 0);
+    return value;
+}
+
+//@ atoi
+long $strtol(const char *s, char **end, int base);
+int $atoi(const char *s)
+{
+    return (int)$strtol(s, 0, 10);
+}
+
+//@ atol
+long $strtol(const char *s, char **end, int base);
+long $atol(const char *s)
+{
+    return $strtol(s, 0, 10);
+}
+
+//@ atoll
+long long $strtoll(const char *s, char **end, int base);
+long long $atoll(const char *s)
+{
+    return $strtoll(s, 0, 10);
+}
+
+//@ qsort
+// A bottom-up merge sort: stable, like the one of the common C libraries.
+void $qsort(void *base, unsigned long n, unsigned long size,
+            int (*compare)(const void *, const void *))
+{
+    char *a = base;
+    char *b;
+    unsigned long width;
+    if (n < 2 || size == 0)
+        return;
+    b = __builtin_malloc(n * size);
+    for (width = 1; width < n; width *= 2) {
+        unsigned long low;
+        for (low = 0; low < n; low += 2 * width) {
+            unsigned long middle = width < n - low ? low + width : n;
+            unsigned long high = width < n - middle ? middle + width : n;
+            unsigned long i = low;
+            unsigned long j = middle;
+            unsigned long k;
+            for (k = low; k < high; k++) {
+                if (i < middle && (j >= high || compare(a + i * size, a + j * size) <= 0)) {
+                    __builtin_memcpy(b + k * size, a + i * size, size);
+                    i++;
+                } else {
+                    __builtin_memcpy(b + k * size, a + j * size, size);
+                    j++;
+                }
+            }
+        }
+        __builtin_memcpy(a, b, n * size);
+    }
+    __builtin_free(b);
+}
+
+//@ bsearch
+void *$bsearch(const void *key, const void *base, unsigned long n, unsigned long size,
+               int (*compare)(const void *, const void *))
+{
+    unsigned long low = 0;
+    unsigned long high = n;
+    while (low < high) {
+        unsigned long middle = low + (high - low) / 2;
+        const char *at = (const char *)base + middle * size;
+        int order = compare(key, at);
+        if (order == 0)
+            return (void *)at;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return 0;
+}
+
+//@ realloc
+void *$realloc(void *old, unsigned long size)
+{
+    unsigned long had;
+    void *new;
+    if (old == 0)
+        return __builtin_malloc(size);
+    $check_freeable(old);
+    if (size == 0) {
+        __builtin_free(old);
+        return 0;
+    }
+    had = $object_size(old);
+    new = __builtin_malloc(size);
+    __builtin_memcpy(new, old, had < size ? had : size);
+    __builtin_free(old);
+    return new;
+}
+
+//@ reallocarray
+void *$realloc(void *old, unsigned long size);
+void *$reallocarray(void *old, unsigned long n, unsigned long size)
+{
+    unsigned long bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return 0;
+    return $realloc(old, bytes);
+}
+
+//@ posix_memalign
+int $posix_memalign(void **to, unsigned long alignment, unsigned long size)
+{
+    *to = __builtin_malloc(size);
+    return 0;
+}
+
+//@ malloc_usable_size
+unsigned long $malloc_usable_size(void *p)
+{
+    return p == 0 ? 0 : $object_size(p);
+}
+
+//@ rand random lrand48
+int $rand(void)
+{
+    int r = $unknown_int();
+    $assume(r >= 0);
+    return r;
+}
+long $random(void)
+{
+    return $rand();
+}
+long $lrand48(void)
+{
+    return $rand();
+}
+
+//@ rand_r
+int $rand(void);
+int $rand_r(unsigned *seed)
+{
+    *seed = *seed + 1;
+    return $rand();
+}
+
+//@ srand
+void $srand(unsigned seed)
+{
+}
+
+//@ srandom
+void $srandom(unsigned seed)
+{
+}
+
+//@ srand48
+void $srand48(long seed)
+{
+}
+
+//@ atexit run_atexit
+static void (*$handlers[32])(void);
+static unsigned $handler_count;
+int $atexit(void (*handler)(void))
+{
+    if ($handler_count == 32)
+        return -1;
+    $handlers[$handler_count] = handler;
+    $handler_count++;
+    return 0;
+}
+void $run_atexit(void)
+{
+    while ($handler_count > 0) {
+        $handler_count--;
+        $handlers[$handler_count]();
+    }
+}
