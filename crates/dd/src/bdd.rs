@@ -355,11 +355,10 @@ impl Operation<Kernel<false>> for Compose {
     }
 
     fn join(&mut self, k: &mut Kernel<false>, _: &Node, label: Label, high: Node, low: Node) -> Outcome {
-        let condition = match self.by_var[k.label_var(label).0 as usize] {
-            Some(g) => g,
-            None => k.mk(label, Node::TRUE, Node::FALSE)?,
-        };
-        k.ite(condition, high, low)
+        match self.by_var[k.label_var(label).0 as usize] {
+            Some(g) => k.ite(g, high, low),
+            None => k.decide(label, high, low),
+        }
     }
 
     fn remember(&mut self, k: &mut Kernel<false>, f: &Node, result: Node) {

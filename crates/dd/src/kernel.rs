@@ -266,6 +266,17 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
         self.intern(Cell { label, high, low })
     }
 
+    /// "If `label` then `high` else `low`" for children that may also lie at or above `label`.
+    pub(crate) fn decide(&mut self, label: Label, high: Node, low: Node) -> Outcome {
+        let rank = self.rank(label);
+        let (above_high, above_low) = (self.level(high), self.rank(self.cell(low).label));
+        if Self::level_of_rank(rank) < above_high && rank < above_low {
+            return self.mk(label, high, low);
+        }
+        let test = self.mk(label, Node::TRUE, Node::FALSE)?;
+        self.ite(test, high, low)
+    }
+
     /// The node with exactly these fields.
     #[inline]
     pub(crate) fn intern(&mut self, cell: Cell) -> Outcome {

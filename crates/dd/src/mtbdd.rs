@@ -99,10 +99,8 @@ impl<V: Clone + Eq + Hash> Mtbdd<V> {
             };
             match (done.get(&high).copied(), done.get(&low).copied()) {
                 (Some(h), Some(l)) => {
-                    if !done.contains_key(&n) {
-                        let r = self.select(var, h, l)?;
-                        done.insert(n, r);
-                    }
+                    let r = self.select(var, h, l)?;
+                    done.insert(n, r);
                     stack.pop();
                 }
                 (h, l) => {

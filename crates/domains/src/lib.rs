@@ -9,6 +9,7 @@
 //! the required methods of the trait, a line here and a call of the law kit.
 
 mod blocks;
+mod boxes;
 mod congruence;
 mod dim;
 mod expr;
@@ -16,6 +17,8 @@ mod interval;
 mod intervals;
 mod lattice;
 pub mod laws;
+mod ldd_box;
+mod ldd_domain;
 mod linear;
 mod linearize;
 mod machine;
@@ -25,15 +28,19 @@ mod pmap;
 mod pointwise;
 
 pub use blocks::{Blocks, Factor, Limits, TooBig};
+pub use boxes::{Boxes, Union};
 pub use congruence::{Congruence, Congruences};
 pub use dim::Dim;
 pub use expr::{BinOp, CmpOp, MAX_SHIFT, Node, NodeId, Tree, eval_bin};
 pub use interval::{End, Interval};
 pub use intervals::Intervals;
 pub use lattice::Lattice;
+pub use ldd_box::{LddBox, Single};
+pub use ldd_domain::{LddCtx, OnLdd, Policy, Space};
 pub use linear::{LinCons, LinExpr, Rel};
 pub use linearize::{LinForm, linearize};
 pub use machine::MachineInt;
 pub use numeric::{NumericDomain, Thresholds, up_to, wrap_by_periods};
 pub use octagon::{Octagon, Octagons};
+pub use palisade_dd::Limits as LddLimits;
 pub use pointwise::{Pointwise, Value};

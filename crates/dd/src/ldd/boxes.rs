@@ -207,7 +207,8 @@ impl Ldd {
 
     /// BOXJOIN: the least box that contains two boxes. Diagrams that are no boxes count as their hulls.
     pub fn box_join(&mut self, f: Node, g: Node) -> Outcome {
-        let (f, g) = (self.hull(f)?, self.hull(g)?);
+        let f = if self.is_box(f) { f } else { self.hull(f)? };
+        let g = if self.is_box(g) { g } else { self.hull(g)? };
         self.k.box_join(f, g)
     }
 

@@ -88,11 +88,40 @@ impl Operation<Kernel<true>> for Replace {
                 let e = k.and(neg, low)?;
                 k.or(t, e)
             }
-            None => {
-                let test = k.mk(label, Node::TRUE, Node::FALSE)?;
-                k.ite(test, high, low)
-            }
+            None => k.decide(label, high, low),
         }
+    }
+
+    fn remember(&mut self, k: &mut Kernel<true>, f: &Node, result: Node) {
+        k.cache.put(OpCode::Replace, *f, 0, self.instance, result);
+    }
+}
+
+/// Simultaneous renaming of variables.
+struct Rename {
+    /// The new label of every label of a renamed variable.
+    labels: FxHashMap<u32, Label>,
+    /// No renamed variable lies below this level.
+    last: u32,
+    instance: u32,
+}
+
+impl Operation<Kernel<true>> for Rename {
+    type Args = Node;
+
+    fn enter(&mut self, k: &mut Kernel<true>, f: &mut Node) -> Outcome<Step<Node>> {
+        let c = k.cell(*f);
+        if k.label_level(c.label) > self.last {
+            return Ok(Step::Done(*f));
+        }
+        if let Some(r) = k.cache.get(OpCode::Replace, *f, 0, self.instance) {
+            return Ok(Step::Done(r));
+        }
+        Ok(Step::Split { label: c.label, high: c.high, low: c.low })
+    }
+
+    fn join(&mut self, k: &mut Kernel<true>, _: &Node, label: Label, high: Node, low: Node) -> Outcome {
+        k.decide(self.labels.get(&label.0).copied().unwrap_or(label), high, low)
     }
 
     fn remember(&mut self, k: &mut Kernel<true>, f: &Node, result: Node) {
@@ -183,6 +212,25 @@ impl Ldd {
         }
         let instance = self.k.fresh_instance();
         run(&mut self.k, &mut Replace { var, images, instance }, f)
+    }
+
+    /// Renames variables, all at once: afterwards `to` has the value that `from` had, for each pair
+    /// `(from, to)` of one kind. A source that is no target becomes free, a target that is no source
+    /// loses its old value. Sources are distinct, and so are targets.
+    pub fn rename(&mut self, f: Node, map: &[(Var, Var)]) -> Outcome {
+        let lost: Vec<Var> =
+            map.iter().map(|p| p.1).filter(|to| map.iter().all(|(from, _)| from != to)).collect();
+        let f = self.exists(f, &lost)?;
+        let mut labels = FxHashMap::default();
+        for &(from, to) in map {
+            for label in self.labels_in(f, from) {
+                let cut = self.cut(label).clone();
+                labels.insert(label.0, self.label(to, cut));
+            }
+        }
+        let Some(last) = map.iter().map(|p| self.k.var_level(p.0)).max() else { return Ok(f) };
+        let instance = self.k.fresh_instance();
+        run(&mut self.k, &mut Rename { labels, last, instance }, f)
     }
 
     /// The image of `f` under `var := var + by`; `by` must be an integer when `var` is one.

@@ -161,8 +161,7 @@ impl<L: FnMut(&mut Ldd, &[Interval]) -> Outcome> Operation<Ldd> for Paths<L> {
         } else if ldd.k.label_level(label) < self.hoist {
             ldd.k.mk(label, high, low)
         } else {
-            let test = ldd.k.mk(label, Node::TRUE, Node::FALSE)?;
-            ldd.k.ite(test, high, low)
+            ldd.k.decide(label, high, low)
         }
     }
 

@@ -62,12 +62,12 @@ fn all_operations_on_all_functions_of_up_to_three_variables() {
                     assert_ne!(c, Node::FALSE);
                 }
             }
-            for i in 0..n {
+            for (i, &v) in vars.iter().enumerate() {
                 let (c0, c1) = (cofactor(t, n, i, false), cofactor(t, n, i, true));
-                assert_eq!(bdd.restrict(f, &[(vars[i], true)]).unwrap(), all[c1 as usize]);
-                assert_eq!(bdd.restrict(f, &[(vars[i], false)]).unwrap(), all[c0 as usize]);
-                assert_eq!(bdd.exists(f, &[vars[i]]).unwrap(), all[(c0 | c1) as usize]);
-                assert_eq!(bdd.forall(f, &[vars[i]]).unwrap(), all[(c0 & c1) as usize]);
+                assert_eq!(bdd.restrict(f, &[(v, true)]).unwrap(), all[c1 as usize]);
+                assert_eq!(bdd.restrict(f, &[(v, false)]).unwrap(), all[c0 as usize]);
+                assert_eq!(bdd.exists(f, &[v]).unwrap(), all[(c0 | c1) as usize]);
+                assert_eq!(bdd.forall(f, &[v]).unwrap(), all[(c0 & c1) as usize]);
             }
             for (u, &g) in all.iter().enumerate() {
                 let u = u as u64;
@@ -77,12 +77,12 @@ fn all_operations_on_all_functions_of_up_to_three_variables() {
                 assert_eq!(bdd.diff(f, g).unwrap(), all[(t & !u) as usize]);
                 assert_eq!(bdd.iff(f, g).unwrap(), all[(!(t ^ u) & mask) as usize]);
                 assert_eq!(bdd.leq(f, g).unwrap(), t & !u == 0);
-                for i in 0..n {
+                for (i, &v) in vars.iter().enumerate() {
                     let both = t & u;
                     let e = cofactor(both, n, i, false) | cofactor(both, n, i, true);
-                    assert_eq!(bdd.and_exists(f, g, &[vars[i]]).unwrap(), all[e as usize]);
+                    assert_eq!(bdd.and_exists(f, g, &[v]).unwrap(), all[e as usize]);
                     let (c0, c1) = (cofactor(t, n, i, false), cofactor(t, n, i, true));
-                    let composed = bdd.compose(f, &[(vars[i], g)]).unwrap();
+                    let composed = bdd.compose(f, &[(v, g)]).unwrap();
                     assert_eq!(composed, all[((u & c1) | (!u & mask & c0)) as usize]);
                 }
             }

@@ -60,7 +60,7 @@ pub(crate) struct Model(pub(crate) Vec<u64>);
 impl Grid {
     /// An integer with six values, a rational with seven cells, an integer with five values.
     pub(crate) fn new(ldd: &mut Ldd) -> Grid {
-        let kinds = vec![Kind::Int, Kind::Real, Kind::Int];
+        let kinds = [Kind::Int, Kind::Real, Kind::Int];
         let vars = kinds.iter().map(|&k| ldd.new_var(k).unwrap()).collect();
         let ints = |n: i64| (0..n).map(rat).collect::<Vec<Rat>>();
         let int_cuts = |n: i64| (0..n - 1).map(|i| Cut::le(rat(i))).collect::<Vec<Cut>>();

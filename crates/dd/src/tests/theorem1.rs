@@ -22,7 +22,7 @@ fn sum(b: &BoxPath, terms: &[(Rat, Var)], start: Interval) -> Interval {
 
 fn over_boxes(ldd: &mut Ldd, f: Node, mut image: impl FnMut(&BoxPath) -> Vec<BoxPath>) -> Node {
     let boxes: Vec<BoxPath> = ldd.boxes(f).collect();
-    let images: Vec<BoxPath> = boxes.iter().flat_map(|b| image(b)).collect();
+    let images: Vec<BoxPath> = boxes.iter().flat_map(&mut image).collect();
     super::union(ldd, &images)
 }
 
@@ -206,5 +206,59 @@ fn many_contexts_fall_back_to_a_sound_bound() {
     let cut = ldd.assume(f, &guard).unwrap();
     for &v in &vars[..5] {
         assert_eq!(ldd.bounds(cut, v), Some(Interval::closed(rat(0), rat(6))));
+    }
+}
+
+#[test]
+fn renaming_permutes_points() {
+    let (mut ldd, vars) = super::manager(Kind::Int, 4);
+    let mut rng = Rng(83);
+    // Boxes over the first three variables; the fourth is free.
+    for _ in 0..2_000 {
+        let mut f = Node::FALSE;
+        for _ in 0..1 + rng.below(3) {
+            let sides: BoxPath = vars[..3]
+                .iter()
+                .map(|&v| {
+                    let a = rng.range(0, 4);
+                    (v, Interval::closed(rat(a), rat(a + rng.range(0, 2))))
+                })
+                .collect();
+            let b = ldd.product(&sides).unwrap();
+            f = ldd.or(f, b).unwrap();
+        }
+        let (x, y, z, w) = (vars[0], vars[1], vars[2], vars[3]);
+        let rotated = ldd.rename(f, &[(x, y), (y, z), (z, x)]).unwrap();
+        let moved = ldd.rename(f, &[(x, w)]).unwrap();
+        let lost = ldd.rename(f, &[(x, y)]).unwrap();
+        for r in [rotated, moved, lost] {
+            assert!(ldd.k.is_canonical(r));
+        }
+        assert_eq!(ldd.rename(rotated, &[(y, x), (z, y), (x, z)]).unwrap(), f);
+        assert_eq!(ldd.rename(moved, &[(w, x)]).unwrap(), f);
+        for _ in 0..20 {
+            let p: Vec<Rat> = (0..4).map(|_| rat(rng.range(0, 6))).collect();
+            let at = |ldd: &Ldd, g: Node, q: [usize; 3]| {
+                ldd.eval(g, |v| &p[if v == w { 3 } else { q[v.0 as usize] }])
+            };
+            // y, z, x of the rotated set are x, y, z of the old one.
+            assert_eq!(at(&ldd, f, [0, 1, 2]), at(&ldd, rotated, [2, 0, 1]));
+            assert_eq!(
+                ldd.eval(moved, |v| &p[v.0 as usize]),
+                ldd.eval(f, |v| if v == x { &p[3] } else { &p[v.0 as usize] })
+            );
+            let some_y = (0..7).map(rat).any(|old| {
+                ldd.eval(f, |v| {
+                    if v == x {
+                        &p[1]
+                    } else if v == y {
+                        &old
+                    } else {
+                        &p[v.0 as usize]
+                    }
+                })
+            });
+            assert_eq!(ldd.eval(lost, |v| &p[v.0 as usize]), some_y);
+        }
     }
 }

@@ -50,8 +50,8 @@ fn widen(ldd: &mut Ldd, f: Node, g: Node, vars: &[Var]) -> Node {
     for c in 0..n {
         let (end, part, fv, gv) = classes[c].clone();
         let same = |k: usize| classes[k].1 == part;
-        let whole = !(c > 0 && same(c - 1)) && !(c + 1 < n && same(c + 1));
-        let other = if fv != gv || whole {
+        let shared = (c > 0 && same(c - 1)) || (c + 1 < n && same(c + 1));
+        let other = if fv != gv || !shared {
             gv
         } else if c + 1 < n && same(c + 1) {
             classes[c + 1].3
