@@ -566,8 +566,14 @@ impl Lowerer<'_> {
                     self.pointed_to(ptr, e)
                 }
             },
-            // A record value.
-            _ => self.record(e, None),
+            // A record value: it lives in an object of its own, which may have to have an address.
+            _ => {
+                let dst = self.record_temp(e);
+                if let Base::Var(var) = self.pool.program.places[dst].base {
+                    self.emit(Op::Enter { var }, span);
+                }
+                self.record(e, Some(dst))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::Lowerer;
 use crate::call::Into;
+use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
 use palisade_cfa::*;
@@ -197,6 +198,9 @@ impl Lowerer<'_> {
                 None => Some(None),
             };
         }
+        if matches!(into, Into::Nothing) && self.whole_objects(operation, args, span) {
+            return Some(None);
+        }
         let args = self.arguments(args);
         let args = Scalars(&args);
         Some(self.operation(e, operation, args, into, span))
@@ -292,6 +296,55 @@ impl Lowerer<'_> {
                 self.no_result(e, into)
             }
         }
+    }
+
+    /// `memcpy` and `memset` to zero of whole objects: nothing but an assignment, which needs no
+    /// address.
+    fn whole_objects(&mut self, operation: Operation, args: &[TExprId], span: Span) -> bool {
+        if !matches!(operation, Operation::MemCopy | Operation::MemSet) {
+            return false;
+        }
+        let &TExprKind::Int(len) = self.kind(args[2]) else { return false };
+        let part = |this: &Self, e: TExprId| {
+            let e = this.unconverted(e);
+            let (TExprKind::AddrOf(place) | TExprKind::Decay(place)) = *this.kind(e) else { return None };
+            let fits = this.typed.types.size_of(this.typed.exprs[place].ty.ty).map(u128::from) == Some(len);
+            let plain = this.typed.is_lvalue(place) && !this.traits(place).has(Traits::EFFECT);
+            (fits && plain && len > 0).then_some(place)
+        };
+        match operation {
+            Operation::MemCopy => {
+                let (Some(dst), Some(src)) = (part(self, args[0]), part(self, args[1])) else { return false };
+                let aggregate = |this: &Self, e: TExprId| this.scalar_of(e).is_none();
+                if !(aggregate(self, dst) && aggregate(self, src)) {
+                    return false;
+                }
+                let (dst, src) = (self.place(dst), self.place(src));
+                self.check_read(src, span);
+                self.check_write(dst, span);
+                self.emit(Op::Copy { dst, src }, span);
+                true
+            }
+            Operation::MemSet if matches!(self.kind(args[1]), TExprKind::Int(0)) => {
+                let Some(dst) = part(self, args[0]) else { return false };
+                let dst = self.place(dst);
+                self.check_write(dst, span);
+                self.emit(Op::Zero { dst }, span);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A pointer below conversions between pointers.
+    fn unconverted(&self, e: TExprId) -> TExprId {
+        let mut e = e;
+        while let TExprKind::Convert(inner) = *self.kind(e)
+            && self.scalar_of(inner) == Some(Scalar::Ptr)
+        {
+            e = inner;
+        }
+        e
     }
 
     /// The result of an operation that has none, should the program use one.

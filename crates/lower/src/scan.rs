@@ -21,6 +21,7 @@ impl Traits {
     /// It may fail, or wants a check, so it must not be evaluated unless C says so.
     pub(crate) const UNSAFE: Traits = Traits(8);
 
+    const OPERATION: Traits = Traits(1 | 2 | 8);
     const ANY: Traits = Traits(15);
 
     pub(crate) fn has(self, other: Traits) -> bool {
@@ -214,7 +215,7 @@ impl Scan {
                 | Builtin::FloatCompare(_)
                 | Builtin::IsLessGreater
                 | Builtin::IsUnordered => Traits::default(),
-                _ => Traits::ANY,
+                _ => Traits::OPERATION,
             }),
         }
     }
