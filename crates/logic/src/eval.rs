@@ -43,51 +43,49 @@ impl Interpretation for Model {
     }
 }
 
-/// Evaluates many terms under one interpretation, each distinct subterm once.
-pub struct Evaluator<'a, I: Interpretation + ?Sized> {
-    interpretation: &'a I,
-    memo: FxHashMap<Term, Value>,
-}
+/// Values found so far under one interpretation, to be reused while it does not change.
+#[derive(Clone, Debug, Default)]
+pub struct Memo(FxHashMap<Term, Value>);
 
-impl<'a, I: Interpretation + ?Sized> Evaluator<'a, I> {
-    /// An evaluator that has seen nothing yet.
-    pub fn new(interpretation: &'a I) -> Self {
-        Evaluator { interpretation, memo: FxHashMap::default() }
+impl Memo {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
-    /// The value of a term.
-    pub fn value(&mut self, terms: &Terms, t: Term) -> Value {
+    /// The value of a term under the interpretation that this memo belongs to.
+    pub fn value<I: Interpretation + ?Sized>(&mut self, terms: &Terms, under: &I, t: Term) -> &Value {
         let mut stack = vec![t];
         while let Some(&t) = stack.last() {
-            if self.memo.contains_key(&t) {
+            if self.0.contains_key(&t) {
                 stack.pop();
                 continue;
             }
             let depth = stack.len();
-            let value = self.step(terms, t, &mut stack);
-            if let Some(value) = value {
-                self.memo.insert(t, value);
+            if let Some(value) = self.step(terms, under, t, &mut stack) {
+                self.0.insert(t, value);
                 stack.pop();
             } else {
                 debug_assert!(stack.len() > depth, "an unevaluated term waits for others");
             }
         }
-        self.memo[&t].clone()
-    }
-
-    /// The truth value of a Boolean term.
-    pub fn truth(&mut self, terms: &Terms, t: Term) -> bool {
-        self.value(terms, t).as_bool().expect("a Boolean term has a truth value")
+        &self.0[&t]
     }
 
     /// The value of `t` if those it needs are known; else pushes the missing ones.
-    fn step(&self, terms: &Terms, t: Term, stack: &mut Vec<Term>) -> Option<Value> {
-        if let Some(value) = self.interpretation.known(terms, t) {
+    fn step<I: Interpretation + ?Sized>(
+        &self,
+        terms: &Terms,
+        under: &I,
+        t: Term,
+        stack: &mut Vec<Term>,
+    ) -> Option<Value> {
+        if let Some(value) = under.known(terms, t) {
             return Some(value);
         }
         let args = terms.args(t);
         match terms.op(t) {
-            Op::Var => match self.interpretation.var(terms, t) {
+            Op::Var => match under.var(terms, t) {
                 Leaf::Value(v) => return Some(v),
                 Leaf::Same(other) => return self.need(other, stack),
             },
@@ -98,26 +96,48 @@ impl<'a, I: Interpretation + ?Sized> Evaluator<'a, I> {
             }
             _ => {}
         }
-        let missing = args.iter().filter(|a| !self.memo.contains_key(a));
         let before = stack.len();
-        stack.extend(missing);
+        stack.extend(args.iter().filter(|a| !self.0.contains_key(a)));
         if stack.len() > before {
             return None;
         }
         if let Some(f) = terms.func_of(t) {
-            let args: Vec<Value> = args.iter().map(|a| self.memo[a].clone()).collect();
-            return Some(self.interpretation.apply(terms, f, &args));
+            let args: Vec<Value> = args.iter().map(|a| self.0[a].clone()).collect();
+            return Some(under.apply(terms, f, &args));
         }
-        let arg = |i: usize| &self.memo[&args[i]];
+        let arg = |i: usize| &self.0[&args[i]];
         Some(apply_op(terms, t, arg))
     }
 
     fn need(&self, t: Term, stack: &mut Vec<Term>) -> Option<Value> {
-        let value = self.memo.get(&t).cloned();
+        let value = self.0.get(&t).cloned();
         if value.is_none() {
             stack.push(t);
         }
         value
+    }
+}
+
+/// Evaluates many terms under one interpretation, each distinct subterm once.
+pub struct Evaluator<'a, I: Interpretation + ?Sized> {
+    interpretation: &'a I,
+    memo: Memo,
+}
+
+impl<'a, I: Interpretation + ?Sized> Evaluator<'a, I> {
+    /// An evaluator that has seen nothing yet.
+    pub fn new(interpretation: &'a I) -> Self {
+        Evaluator { interpretation, memo: Memo::default() }
+    }
+
+    /// The value of a term.
+    pub fn value(&mut self, terms: &Terms, t: Term) -> Value {
+        self.memo.value(terms, self.interpretation, t).clone()
+    }
+
+    /// The truth value of a Boolean term.
+    pub fn truth(&mut self, terms: &Terms, t: Term) -> bool {
+        self.value(terms, t).as_bool().expect("a Boolean term has a truth value")
     }
 }
 

@@ -3,18 +3,26 @@
 //!
 //! - [`term`]: the pool [`Terms`] of hash-consed terms, with a simplifying builder method for
 //!   each SMT-LIB operator;
-//! - [`eval`]: the value of a term under a model, the meaning everything else is tested against.
+//! - [`eval`]: the value of a term under a model, the meaning everything else is tested against;
+//! - [`solver`]: the trait of all back ends, [`bv_solver`] the embedded one;
+//! - [`services`]: enumeration of models, bounds, implications and minimal cores.
 
 pub mod bitvec;
+mod blast;
 mod build;
+pub mod bv_solver;
 pub mod eval;
 mod intern;
+pub mod services;
 pub mod solver;
 mod subst;
 pub mod term;
+#[cfg(test)]
+mod testing;
 pub mod value;
 
 pub use bitvec::BitVec;
+pub use bv_solver::BvSolver;
 pub use eval::Evaluator;
 pub use solver::{Answer, Limits, Solver, Unknown};
 pub use term::{Func, FuncDecl, Op, Sort, Term, Terms};

@@ -1,0 +1,343 @@
+//! The solver inside the binary: word-level preprocessing, bit-blasting, CaDiCaL.
+
+mod preprocess;
+mod relevant;
+mod theory;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use crate::blast::cnf::Sat;
+use crate::blast::{Blaster, Exhausted};
+use crate::eval::{Interpretation, Leaf, Memo};
+use crate::solver::{Answer, Limits, Solver, Unknown};
+use crate::term::{Func, Op, Sort, Term, Terms};
+use crate::value::{Model, Value};
+use preprocess::Definitions;
+use relevant::Relevant;
+use theory::Consistency;
+
+/// The embedded solver for bit-vectors, arrays and uninterpreted functions.
+///
+/// The same calls give the same answers and the same models every time. Levels are implemented
+/// with activation literals, so what was learned stays across [`Solver::pop`].
+pub struct BvSolver {
+    definitions: Definitions,
+    relevant: Relevant,
+    blaster: Blaster,
+    sat: Sat,
+    limits: Limits,
+    /// Assertions that no check has seen, with their levels.
+    pending: VecDeque<(usize, Term)>,
+    level: usize,
+    /// Activation literals of the open levels, as far as they have assertions in the search.
+    activation: Vec<Option<i32>>,
+    /// Whether assertions without assumptions were found inconsistent, by level.
+    refuted: Option<usize>,
+    outcome: Outcome,
+    /// Values under the current model, as far as they were asked for.
+    values: Memo,
+}
+
+enum Outcome {
+    None,
+    /// Values of array variables and functions; those of bits are in the SAT solver.
+    Sat(Model),
+    Unsat(Vec<Term>),
+}
+
+impl Default for BvSolver {
+    fn default() -> Self {
+        BvSolver::new()
+    }
+}
+
+/// The model of the bits: variables and whatever the theories constrain later are free.
+struct Bits<'a> {
+    blaster: &'a Blaster,
+    sat: &'a Sat,
+}
+
+impl Bits<'_> {
+    fn read(&self, terms: &Terms, t: Term) -> Option<Value> {
+        let bits = self.blaster.bits(terms, t)?;
+        Some(match terms.sort(t) {
+            Sort::Bool => Value::Bool(self.sat.input_value(bits[0])),
+            Sort::BitVec(w) => {
+                let bit = |i: u32| self.sat.input_value(bits[i as usize]);
+                Value::BitVec(crate::bitvec::BitVec::from_bits(w, bit))
+            }
+            Sort::Array { .. } => return None,
+        })
+    }
+}
+
+impl Interpretation for Bits<'_> {
+    fn var(&self, terms: &Terms, var: Term) -> Leaf {
+        let value = self.read(terms, var);
+        Leaf::Value(value.unwrap_or_else(|| Value::default_of(terms.sort(var))))
+    }
+
+    fn apply(&self, terms: &Terms, f: Func, _args: &[Value]) -> Value {
+        // Applications are inputs, see `known`; one without bits is free.
+        Value::default_of(terms.decl(f).range)
+    }
+
+    fn known(&self, terms: &Terms, t: Term) -> Option<Value> {
+        let free = match terms.op(t) {
+            Op::Select | Op::Apply => true,
+            Op::Eq => terms.sort(terms.arg(t, 0)).is_array(),
+            _ => false,
+        };
+        if !free {
+            return None;
+        }
+        Some(self.read(terms, t).unwrap_or_else(|| Value::default_of(terms.sort(t))))
+    }
+}
+
+/// The whole model: bits for variables, the theories' values for arrays and functions, and
+/// definitions for what was substituted.
+struct Whole<'a> {
+    bits: Bits<'a>,
+    theories: &'a Model,
+    definitions: &'a Definitions,
+}
+
+impl Interpretation for Whole<'_> {
+    fn var(&self, terms: &Terms, var: Term) -> Leaf {
+        if let Some(t) = self.definitions.definition(var) {
+            return Leaf::Same(t);
+        }
+        if terms.sort(var).is_array() { self.theories.var(terms, var) } else { self.bits.var(terms, var) }
+    }
+
+    fn apply(&self, terms: &Terms, f: Func, args: &[Value]) -> Value {
+        self.theories.apply(terms, f, args)
+    }
+}
+
+impl BvSolver {
+    /// A solver without assertions.
+    pub fn new() -> Self {
+        BvSolver {
+            definitions: Definitions::new(),
+            relevant: Relevant::new(),
+            blaster: Blaster::new(),
+            sat: Sat::new(),
+            limits: Limits::default(),
+            pending: VecDeque::new(),
+            level: 0,
+            activation: Vec::new(),
+            refuted: None,
+            outcome: Outcome::None,
+            values: Memo::default(),
+        }
+    }
+
+    /// The number of gates made so far.
+    pub fn gates(&self) -> usize {
+        self.blaster.aig.len()
+    }
+
+    /// An estimate of the bytes held, CaDiCaL included.
+    pub fn bytes(&self) -> u64 {
+        self.blaster.bytes() + self.sat.bytes()
+    }
+
+    /// Gives all pending assertions to the search. What the limits cut off stays pending.
+    fn flush(&mut self, terms: &mut Terms) -> Result<(), Exhausted> {
+        while let Some(&(level, _)) = self.pending.front() {
+            let count = self.pending.iter().take_while(|(l, _)| *l == level).count();
+            let batch: Vec<Term> = self.pending.drain(..count).map(|(_, t)| t).collect();
+            self.definitions.open_until(level);
+            let mut rest = self.definitions.absorb(terms, &batch);
+            rest.reverse();
+            while let Some(&t) = rest.last() {
+                if let Err(why) = self.require(terms, t, level) {
+                    rest.into_iter().for_each(|t| self.pending.push_front((level, t)));
+                    return Err(why);
+                }
+                rest.pop();
+            }
+        }
+        Ok(())
+    }
+
+    fn require(&mut self, terms: &mut Terms, t: Term, level: usize) -> Result<(), Exhausted> {
+        if t == terms.fls() && self.refuted.is_none_or(|l| level < l) {
+            self.refuted = Some(level);
+        }
+        while self.relevant.level() < level {
+            self.relevant.open();
+        }
+        self.mark(terms, t)?;
+        let l = self.blaster.literal(terms, t)?;
+        let unless = (level > 0).then(|| -self.activate(level));
+        self.sat.require(&mut self.blaster, l, unless)
+    }
+
+    /// The literal that switches on the assertions of a level.
+    fn activate(&mut self, level: usize) -> i32 {
+        if self.activation.len() < level {
+            self.activation.resize(level, None);
+        }
+        match self.activation[level - 1] {
+            Some(lit) => lit,
+            None => {
+                let lit = self.sat.fresh();
+                self.activation[level - 1] = Some(lit);
+                lit
+            }
+        }
+    }
+
+    /// Marks what the theories must make consistent, and blasts it.
+    fn mark(&mut self, terms: &mut Terms, t: Term) -> Result<(), Exhausted> {
+        if !terms.has_theory(t) {
+            return Ok(());
+        }
+        let from = self.relevant.terms().len();
+        let axioms = self.relevant.mark(terms, t);
+        for i in from..self.relevant.terms().len() {
+            self.blaster.blast(terms, self.relevant.terms()[i])?;
+        }
+        self.require_valid(terms, &axioms)
+    }
+
+    /// Requires formulas that hold in every model of the theories, whatever the level.
+    fn require_valid(&mut self, terms: &Terms, lemmas: &[Term]) -> Result<(), Exhausted> {
+        for t in lemmas {
+            let l = self.blaster.literal(terms, *t)?;
+            self.sat.require(&mut self.blaster, l, None)?;
+        }
+        Ok(())
+    }
+
+    fn solve(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Result<Outcome, Unknown> {
+        self.limits.budget.check().map_err(Unknown::Stopped)?;
+        self.blaster.set_limits(self.limits.clone());
+        self.flush(terms)?;
+        if self.refuted.is_some() {
+            return Ok(Outcome::Unsat(Vec::new()));
+        }
+        self.definitions.open_until(self.level);
+        while self.relevant.level() < self.level {
+            self.relevant.open();
+        }
+        // Assumptions are relevant for this check only.
+        self.relevant.open();
+        let outcome = self.solve_under(terms, assumptions);
+        self.relevant.close();
+        outcome
+    }
+
+    fn solve_under(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Result<Outcome, Unknown> {
+        let mut lits: Vec<i32> = self.activation.iter().copied().flatten().collect();
+        let first = lits.len();
+        for t in assumptions {
+            let rewritten = self.definitions.rewrite(terms, *t);
+            if rewritten == terms.fls() {
+                return Ok(Outcome::Unsat(vec![*t]));
+            }
+            self.mark(terms, rewritten)?;
+            let l = self.blaster.literal(terms, rewritten)?;
+            lits.push(self.sat.literal(&mut self.blaster, l)?);
+        }
+        loop {
+            if !self.sat.solve(&lits, &self.limits)? {
+                let core: Vec<Term> = assumptions
+                    .iter()
+                    .zip(&lits[first..])
+                    .filter(|(_, l)| self.sat.failed(**l))
+                    .map(|(t, _)| *t)
+                    .collect();
+                return Ok(Outcome::Unsat(core));
+            }
+            if self.relevant.terms().is_empty() {
+                return Ok(Outcome::Sat(Model::new()));
+            }
+            let bits = Bits { blaster: &self.blaster, sat: &self.sat };
+            let mut memo = Memo::default();
+            match theory::check(terms, self.relevant.terms(), &bits, &mut memo) {
+                Consistency::Model(model) => return Ok(Outcome::Sat(model)),
+                Consistency::Lemmas(lemmas) => self.require_valid(terms, &lemmas)?,
+            }
+        }
+    }
+}
+
+impl Solver for BvSolver {
+    fn assert(&mut self, terms: &mut Terms, t: Term) {
+        assert!(terms.is_bool(t), "assertions are Boolean");
+        self.outcome = Outcome::None;
+        self.pending.push_back((self.level, t));
+    }
+
+    fn push(&mut self) {
+        self.level += 1;
+    }
+
+    fn pop(&mut self) {
+        if self.level == 0 {
+            return;
+        }
+        self.level -= 1;
+        self.outcome = Outcome::None;
+        self.pending.retain(|(level, _)| *level <= self.level);
+        self.definitions.close_until(self.level);
+        while self.relevant.level() > self.level {
+            self.relevant.close();
+        }
+        for lit in self.activation.drain(self.level.min(self.activation.len())..).flatten() {
+            self.sat.clause(&[-lit]);
+        }
+        self.refuted = self.refuted.filter(|level| *level <= self.level);
+    }
+
+    fn check(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Answer {
+        self.outcome = Outcome::None;
+        self.values.clear();
+        match self.solve(terms, assumptions) {
+            Ok(outcome) => {
+                self.outcome = outcome;
+                match self.outcome {
+                    Outcome::Sat(_) => Answer::Sat,
+                    _ => Answer::Unsat,
+                }
+            }
+            Err(why) => Answer::Unknown(why),
+        }
+    }
+
+    fn model(&mut self, terms: &mut Terms) -> Option<Model> {
+        let Outcome::Sat(theories) = &self.outcome else { return None };
+        let bits = Bits { blaster: &self.blaster, sat: &self.sat };
+        let whole = Whole { bits, theories, definitions: &self.definitions };
+        let mut model = theories.clone();
+        for &var in self.blaster.variables.iter().chain(self.definitions.defined(terms).iter()) {
+            model.set(var, self.values.value(terms, &whole, var).clone());
+        }
+        Some(model)
+    }
+
+    fn value(&mut self, terms: &mut Terms, t: Term) -> Option<Value> {
+        let Outcome::Sat(theories) = &self.outcome else { return None };
+        let bits = Bits { blaster: &self.blaster, sat: &self.sat };
+        let whole = Whole { bits, theories, definitions: &self.definitions };
+        Some(self.values.value(terms, &whole, t).clone())
+    }
+
+    fn unsat_core(&self) -> Vec<Term> {
+        match &self.outcome {
+            Outcome::Unsat(core) => core.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+}
