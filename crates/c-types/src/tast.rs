@@ -109,6 +109,9 @@ pub struct Object {
     /// With static storage: the contents when the program starts; `None` for an `extern` object
     /// that nobody defines. Always `None` with automatic storage.
     pub image: Option<Image>,
+    /// Bytes after the object that belong to it: the elements of a flexible array member that its
+    /// initialiser gives (GNU). The image may reach into them.
+    pub extra: u64,
     /// For a variable length array: its size in bytes, an expression of type `size_t` without
     /// side effects (it reads hidden variables that were assigned before).
     pub vla_size: Option<TExprId>,
@@ -125,6 +128,27 @@ pub struct Object {
     pub span: Span,
     /// The source text in which the name is visible; [`Span::NONE`] for unnamed objects.
     pub scope: Span,
+}
+
+impl Object {
+    /// An object without a name, linkage or initial image.
+    pub(crate) fn unnamed(ty: QType, kind: ObjKind, align: u64, span: Span) -> Object {
+        Object {
+            name: None,
+            ty,
+            kind,
+            linkage: Linkage::None,
+            image: None,
+            extra: 0,
+            vla_size: None,
+            align,
+            read_only: false,
+            thread_local: false,
+            cleanup: None,
+            span,
+            scope: Span::NONE,
+        }
+    }
 }
 
 /// A function.
@@ -347,7 +371,8 @@ pub enum TExprKind {
     /// `&&label`
     LabelAddr(LabelId),
     /// Conversion of a scalar to this expression's scalar type, or of anything to `void`. A
-    /// conversion to `_Bool` tests against zero.
+    /// conversion to `_Bool` tests against zero; one to a bit-field's `BitInt` truncates, also
+    /// to one bit.
     Convert(TExprId),
     /// GNU cast of a value to a union: the member is set, the other bytes are arbitrary.
     ToUnion {

@@ -1,0 +1,311 @@
+//! The type checker: one pass over the syntax tree in source order.
+//!
+//! * `decl`: specifiers and declarators to types; `record`: structs, unions, enumerations;
+//!   `attr`: attributes;
+//! * `global`: functions and objects with linkage, across files; `local`: declarations in blocks;
+//! * `init`: initialisers; `image`: constant images of objects with static storage;
+//! * `expr`: expressions; `ops`: operators; `convert`: conversions; `call`: calls; `builtin` and
+//!   `atomic`: operations of the compiler;
+//! * `konst`: constant expressions; `compat`: compatible and composite types;
+//! * `stmt`: statements.
+//!
+//! The checker goes on after an error with the type [`TypeTable::ERROR`], which agrees with
+//! everything and is never complained about again.
+
+mod atomic;
+mod attr;
+mod builtin;
+mod call;
+mod compat;
+mod convert;
+mod decl;
+mod expr;
+mod global;
+mod image;
+mod init;
+mod konst;
+mod library;
+mod local;
+mod ops;
+mod primary;
+mod record;
+mod stmt;
+
+use palisade_base::{Diagnostic, IdxVec, Span};
+use palisade_c_syntax::ast::{self, Item, TranslationUnit};
+use palisade_c_syntax::{Interner, Symbol};
+use palisade_cfa::DataModel;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::scope::Scopes;
+use crate::tast::*;
+use crate::types::{CTypeId, QType, TypeTable};
+use builtin::BuiltinFn;
+
+/// The most messages that are kept; what follows is rarely news.
+const MAX_DIAGNOSTICS: usize = 1000;
+
+/// The most expressions, statements or objects of a typed program.
+const MAX_NODES: usize = 1 << 30;
+
+/// Types the translation units of a program and links them.
+///
+/// Always returns a program; it is complete and consistent unless some diagnostic is an error.
+pub fn check_program(
+    units: &[TranslationUnit],
+    interner: &mut Interner,
+    data_model: DataModel,
+) -> (TypedProgram, Vec<Diagnostic>) {
+    let known = Known::new(interner);
+    let interner = &*interner;
+    let Some(first) = units.first() else {
+        return (empty_program(data_model), Vec::new());
+    };
+    let mut checker = Checker {
+        unit: first,
+        names: interner,
+        known: &known,
+        prog: empty_program(data_model),
+        diags: Vec::new(),
+        scopes: Scopes::new(interner.len()),
+        externals: FxHashMap::default(),
+        defined: FxHashSet::default(),
+        tentative: Vec::new(),
+        aliases: Vec::new(),
+        replaceable: FxHashSet::default(),
+        implicit: FxHashSet::default(),
+        func: None,
+        prototypes: 0,
+        unit_span: Span::NONE,
+    };
+    for unit in units {
+        checker.unit = unit;
+        checker.scopes = Scopes::new(interner.len());
+        checker.check_unit();
+    }
+    checker.resolve_aliases();
+    (checker.prog, checker.diags)
+}
+
+fn empty_program(dm: DataModel) -> TypedProgram {
+    TypedProgram {
+        types: TypeTable::new(dm),
+        objects: IdxVec::new(),
+        funcs: IdxVec::new(),
+        exprs: IdxVec::new(),
+        stmts: IdxVec::new(),
+        labels: IdxVec::new(),
+        inits: IdxVec::new(),
+    }
+}
+
+/// Names that the checker itself must recognise.
+pub(crate) struct Known {
+    /// Operations of the compiler by name.
+    builtins: FxHashMap<Symbol, BuiltinFn>,
+    /// Library functions that gcc knows without a declaration, with their types in short.
+    library: FxHashMap<Symbol, &'static str>,
+    /// The record behind `va_list` and its members.
+    va_list: [Symbol; 5],
+    /// `__func__` and its older spellings.
+    func_names: [Symbol; 3],
+    main: Symbol,
+}
+
+impl Known {
+    fn new(interner: &mut Interner) -> Known {
+        let mut library = FxHashMap::default();
+        for &(name, sig) in library::LIBRARY {
+            library.insert(interner.intern(name), sig);
+        }
+        Known {
+            builtins: builtin::table(interner),
+            library,
+            va_list: ["__va_list_tag", "gp_offset", "fp_offset", "overflow_arg_area", "reg_save_area"]
+                .map(|n| interner.intern(n)),
+            func_names: ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"].map(|n| interner.intern(n)),
+            main: interner.intern("main"),
+        }
+    }
+}
+
+/// An entity with external linkage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entity {
+    Object(ObjId),
+    Func(FnId),
+}
+
+/// What is known about the function whose body is being checked.
+pub(crate) struct FuncCtx {
+    id: FnId,
+    ret: CTypeId,
+    variadic: bool,
+    params: Vec<ObjId>,
+    /// Named labels: the function's, and those of blocks with `__label__`.
+    labels: Vec<FxHashMap<Symbol, LabelState>>,
+    addressed_labels: Vec<LabelId>,
+    /// The `switch` statements around the current statement, innermost last.
+    switches: Vec<SwitchCtx>,
+    /// How many loops, and loops or switches, are around.
+    loops: u32,
+    breakable: u32,
+    /// Objects of the blocks that are open, innermost last, and where those blocks end.
+    blocks: Vec<(Vec<ObjId>, u32)>,
+    /// The object of `__func__`.
+    func_name: Option<ObjId>,
+    /// Assignments of lengths of variable length array types that wait for the next statement.
+    pending: Vec<TExprId>,
+}
+
+/// A label that was mentioned.
+#[derive(Clone, Copy)]
+pub(crate) struct LabelState {
+    id: LabelId,
+    defined: bool,
+    span: Span,
+}
+
+/// An open `switch`.
+pub(crate) struct SwitchCtx {
+    /// Promoted type of the value.
+    ty: CTypeId,
+    cases: Vec<(SwitchCase, Span)>,
+    default: Option<LabelId>,
+}
+
+/// The state of the pass.
+pub(crate) struct Checker<'a> {
+    unit: &'a TranslationUnit,
+    names: &'a Interner,
+    known: &'a Known,
+    prog: TypedProgram,
+    diags: Vec<Diagnostic>,
+    scopes: Scopes,
+    /// Functions and objects with external linkage, of all units.
+    externals: FxHashMap<Symbol, Entity>,
+    /// Objects with static storage that have an initialiser.
+    defined: FxHashSet<ObjId>,
+    /// Objects of the current unit with a tentative definition.
+    tentative: Vec<ObjId>,
+    /// Functions with attribute `alias`, and the names they stand for.
+    aliases: Vec<(FnId, Symbol, Span)>,
+    /// Functions whose definition gives way to another one: inline or weak.
+    replaceable: FxHashSet<FnId>,
+    /// Names that were called without a declaration, to say so once.
+    implicit: FxHashSet<Symbol>,
+    func: Option<FuncCtx>,
+    /// How many prototypes are open; lengths of arrays in them are not evaluated.
+    prototypes: u32,
+    /// The whole text of the current unit, as far as it is known.
+    unit_span: Span,
+}
+
+impl<'a> Checker<'a> {
+    fn check_unit(&mut self) {
+        let unit = self.unit;
+        self.tentative.clear();
+        self.unit_span = match (unit.items.first(), unit.items.last()) {
+            (Some(a), Some(b)) => self.item_span(a).to(self.item_span(b)),
+            _ => Span::NONE,
+        };
+        for item in &unit.items {
+            match item {
+                Item::Function(def) => self.function_definition(def),
+                Item::Declaration(id) => self.global_declaration(&unit.decls[*id]),
+                Item::StaticAssert(assert) => self.static_assert(assert),
+                Item::Asm { span, .. } => {
+                    self.warn(*span, "assembler code outside functions is ignored");
+                }
+            }
+            if self.prog.exprs.len() > MAX_NODES {
+                self.error(self.item_span(item), "the program is too large");
+                break;
+            }
+        }
+        self.finish_tentative();
+    }
+
+    fn item_span(&self, item: &Item) -> Span {
+        match item {
+            Item::Function(def) => def.span,
+            Item::Declaration(id) => self.unit.decls[*id].span,
+            Item::StaticAssert(assert) => assert.span,
+            Item::Asm { span, .. } => *span,
+        }
+    }
+
+    fn static_assert(&mut self, assert: &ast::StaticAssert) {
+        let span = self.unit.exprs[assert.cond].span;
+        match self.const_int_expr(assert.cond) {
+            Some(0) => {
+                let text = match assert.message.map(|m| &self.unit.strings[m].units) {
+                    Some(ast::StringUnits::Bytes(b)) => format!(": {}", String::from_utf8_lossy(b)),
+                    _ => String::new(),
+                };
+                self.error(assert.span, format!("static assertion failed{text}"));
+            }
+            Some(_) => {}
+            None => self.error(span, "the condition of a static assertion must be an integer constant"),
+        }
+    }
+
+    // Messages.
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        if self.diags.len() < MAX_DIAGNOSTICS {
+            self.diags.push(Diagnostic::error(span, message));
+        }
+    }
+    fn warn(&mut self, span: Span, message: impl Into<String>) {
+        // Room is kept for errors: a program must never pass because its warnings were too many.
+        if self.diags.len() < MAX_DIAGNOSTICS / 2 {
+            self.diags.push(Diagnostic::warning(span, message));
+        }
+    }
+    fn unsupported(&mut self, span: Span, what: &str) {
+        self.error(span, format!("{what} is not supported"));
+    }
+    fn type_name(&self, ty: impl Into<QType>) -> String {
+        self.prog.types.display(ty.into(), self.names)
+    }
+    fn name(&self, symbol: Symbol) -> &'a str {
+        self.names.name(symbol)
+    }
+
+    // Nodes.
+
+    fn push(&mut self, kind: TExprKind, ty: impl Into<QType>, span: Span) -> TExprId {
+        self.prog.exprs.push(TExpr { kind, ty: ty.into(), span })
+    }
+    fn error_expr(&mut self, span: Span) -> TExprId {
+        self.push(TExprKind::Error, TypeTable::ERROR, span)
+    }
+    fn int_const(&mut self, value: u128, ty: CTypeId, span: Span) -> TExprId {
+        let value = self.prog.types.int_ty(ty).map_or(value, |t| t.truncate(value));
+        self.push(TExprKind::Int(value), ty, span)
+    }
+    fn ty(&self, e: TExprId) -> CTypeId {
+        self.prog.exprs[e].ty.ty
+    }
+    fn qty(&self, e: TExprId) -> QType {
+        self.prog.exprs[e].ty
+    }
+    fn span(&self, e: TExprId) -> Span {
+        self.prog.exprs[e].span
+    }
+    fn is_error(&self, e: TExprId) -> bool {
+        self.ty(e) == TypeTable::ERROR
+    }
+    fn types(&mut self) -> &mut TypeTable {
+        &mut self.prog.types
+    }
+
+    /// Where the innermost open scope ends.
+    fn scope_end(&self) -> u32 {
+        match &self.func {
+            Some(f) => f.blocks.last().map_or(self.unit_span.hi, |b| b.1),
+            None => self.unit_span.hi,
+        }
+    }
+}
