@@ -747,8 +747,9 @@ impl Cpa for Explicit<'_> {
         Ok(())
     }
 
-    /// ↓ of section 5.2: asks the other components for the only value of each unknown register
-    /// that the step reads or writes. Only those can have become unique.
+    /// ↓ of sections 5.2 and 5.4: assumes the conditions that hold, and asks the other components
+    /// for the only value of each unknown variable that the step reads or writes; only those can
+    /// have become unique.
     fn strengthen(
         &mut self,
         state: Values,
@@ -757,6 +758,11 @@ impl Cpa for Explicit<'_> {
         others: &mut dyn Facts,
     ) -> Result<Option<Values>, Halt> {
         let mut next = state;
+        for condition in others.conditions()? {
+            if !self.assume(&mut next.map, condition, true, pi) {
+                return Ok(None);
+            }
+        }
         for var in self.variables_of(step.edge) {
             let Some(slot) = self.cells.scalar(var) else { continue };
             if !pi.has(var) || self.tries.get(next.map, slot) != 0 {

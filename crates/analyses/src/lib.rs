@@ -8,5 +8,6 @@ pub mod explicit;
 pub mod live;
 pub mod location;
 pub mod numeric;
+pub mod observer;
 pub mod trie;
 pub mod values;

@@ -6,6 +6,7 @@ use common::*;
 use palisade_analyses::definitions::ReachingDefinitions;
 use palisade_analyses::explicit::{Explicit, Tracked};
 use palisade_analyses::live::Liveness;
+use palisade_analyses::observer::Observers;
 use palisade_cfa::Program;
 use palisade_cpa::*;
 
@@ -100,4 +101,81 @@ fn live_variables_of_figure_1() {
     assert_eq!(names("l7"), ["x"]);
     assert_eq!(names("l9"), ["x", "z"]);
     assert_eq!(names("l10"), [".r"]);
+}
+
+fn observers(p: &mut Program, text: &str) -> Vec<palisade_property::spc::Observer> {
+    let automata = palisade_property::spc::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    palisade_property::spc::bind(&automata, p).unwrap_or_else(|e| panic!("{e}"))
+}
+
+const FIGURE_4: &str = "
+observer validation {
+  initial init;
+  state init { on call scanf -> check; }
+  state check {
+    on call validate -> init;
+    on call consume -> error \"consumed without validation\";
+  }
+}";
+
+/// Example 10: the automaton of Figure 4 alone, with locations.
+#[test]
+fn example_10_observer() {
+    let with = |validate: &str| {
+        format!(
+            "global v: i32;
+             fn scanf(); fn consume(); fn validate();
+             fn main() {{
+               start -> read: call scanf();
+               loop read -> ok: {validate};
+               ok -> done: call consume();
+               done -> start: skip;
+             }}
+             entry main;"
+        )
+    };
+    for (validate, wrong) in [("call validate()", false), ("skip", true)] {
+        let mut p = program(&with(validate));
+        let observers = observers(&mut p, FIGURE_4);
+        let location = location(&p);
+        let watch = Observers::new(&p, observers).merging();
+        let initial = (location.initial(), watch.initial());
+        let run = explore(Product::new(location, watch), initial, ((), ()), Order::BreadthFirst);
+        assert_eq!(fails(&run), wrong);
+        assert_eq!(states_at(&p, &run, "ok")[0], if wrong { "validation:check" } else { "validation:init" });
+        if wrong {
+            let message = run.cpa().target(run.reached().state(run.targets()[0]));
+            assert_eq!(message, Some(Target::Observer("consumed without validation".into())));
+            let path = run.reached().path_to(run.targets()[0]);
+            assert_eq!(path.len(), 3);
+        }
+    }
+}
+
+const FIGURE_6: &str = "
+observer precondition {
+  initial init;
+  state init { on call foo split (x > 0 && y < 0, init, error \"precondition of foo\"); }
+}";
+
+/// Example 12 with explicit values: the condition of the transition is decided by the other
+/// component.
+#[test]
+fn example_12_conditions_with_explicit_values() {
+    for (y, wrong) in [(-1, false), (0, true)] {
+        let mut p = program(&format!(
+            "global x: i32; global y: i32;
+             fn foo();
+             fn main() {{ a -> b: x = 1; b -> c: y = {y}; c -> d: call foo(); d -> e: return; }}
+             entry main;"
+        ));
+        let observers = observers(&mut p, FIGURE_6);
+        let location = location(&p);
+        let mut explicit = Explicit::separate(&p);
+        let watch = Observers::new(&p, observers);
+        let initial = ((location.initial(), watch.initial()), explicit.initial());
+        let cpa = Product::new(Product::new(location, watch), explicit);
+        let run = explore(cpa, initial, (((), ()), Tracked::all()), Order::BreadthFirst);
+        assert_eq!(fails(&run), wrong);
+    }
 }

@@ -1,11 +1,13 @@
 //! What a user may ask of a program, and how the question becomes reachability.
 //!
 //! * [`Property`]: a question, by name or from an SV-COMP `.prp` file ([`prp`]);
+//! * [`spc`]: observer automata, for questions that are about the order of events;
 //! * [`instrument()`]: leaves in a program exactly the checks that the question is about, so that
 //!   each engine answers one question only: can a check fail?
 
 pub mod instrument;
 pub mod prp;
+pub mod spc;
 
 pub use instrument::instrument;
 pub use prp::{Goal, PrpError};
