@@ -367,6 +367,7 @@ impl Lexer<'_> {
             "ident" | "sccs" => {}
             "" if line.trim_ascii().is_empty() => {}
             _ if word.as_bytes().first().is_some_and(u8::is_ascii_digit) => self.marker(lo, line),
+            "" => self.error(lo, end, "malformed preprocessor directive"),
             _ => self.error(
                 lo,
                 end,
@@ -381,24 +382,25 @@ impl Lexer<'_> {
         // A number with other characters in it, or one past what compilers count, is no line.
         let number = line[..digits].parse::<u32>().ok().filter(|&n| n <= i32::MAX as u32);
         let rest = line[digits..].trim_ascii();
-        let Some(number) = number.filter(|_| rest.is_empty() || rest.starts_with('"')) else {
-            let hi = self.pos;
-            return self.error(lo, hi, "malformed line marker");
+        let file = if rest.is_empty() { Some(None) } else { quoted_name(rest).map(Some) };
+        let (Some(number), Some(file)) = (number, file) else {
+            return self.error(lo, self.pos, "malformed line marker");
         };
-        let file = rest.strip_prefix('"').map(|quoted| {
-            let mut name = String::new();
-            let mut chars = quoted.chars();
-            while let Some(c) = chars.next() {
-                match c {
-                    '"' => break,
-                    '\\' => name.extend(chars.next()),
-                    c => name.push(c),
-                }
-            }
-            name
-        });
         if self.pos < self.bytes.len() {
             self.out.markers.push((self.base + self.pos as u32 + 1, number, file));
+        }
+    }
+}
+
+/// The file name at the start of a line marker's rest; `None` if it is not properly quoted.
+fn quoted_name(text: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut chars = text.strip_prefix('"')?.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(name),
+            '\\' => name.push(chars.next()?),
+            c => name.push(c),
         }
     }
 }

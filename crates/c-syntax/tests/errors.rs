@@ -33,6 +33,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("enum e { A B };", &["1:12 expected `,` or `}` after the enumeration constant, found `B`"]),
     ("enum e { A, 1 };", &["1:13 expected identifier as an enumeration constant, found `1`"]),
     ("int x = ;", &["1:9 expected an expression, found `;`"]),
+    ("typedef int T; int x = 1 + T;", &["1:28 expected an expression, found the type name `T`"]),
     ("int x = 1 + ;", &["1:13 expected an expression, found `;`"]),
     ("int x = (1 + 2;", &["1:15 expected `)` to match `(`, found `;`"]),
     ("int x = { 1, 2;", &["1:15 expected `}` or `,` in the initialiser list, found `;`"]),

@@ -182,6 +182,11 @@ impl Parser<'_> {
         let token = self.tok();
         let op = match token.kind {
             Tok::Ident => {
+                if self.is_typedef_name(token) {
+                    let message =
+                        format!("expected an expression, found the type name `{}`", self.token_text(token));
+                    return self.error_at(token.span(), message);
+                }
                 self.bump();
                 let name = self.leaf(ExprKind::Name(Symbol(token.data)), token.span());
                 return self.postfix(name);
