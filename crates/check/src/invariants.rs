@@ -1,10 +1,11 @@
 //! Checks invariants: they hold at the start, every loop-free segment preserves them, and they
 //! exclude the errors.
 
-use crate::{Rejection, segments};
+use crate::Rejection;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_encode::{Encoder, State};
+use palisade_encode::{Encoder, State, segment};
+use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_reduce::Task;
 use rustc_hash::FxHashMap;
@@ -23,11 +24,12 @@ fn gave_up(stop: Stop) -> Rejection {
 }
 
 impl<'t> Checker<'t> {
-    fn new(task: &'t Task, invariants: &[(LocId, ExprId)], budget: &'t Budget) -> Self {
+    /// `task` must be extended by the invariants' pool.
+    fn new(task: &'t Task, invariants: &Invariants, budget: &'t Budget) -> Self {
         let mut terms = Terms::new();
         let encoder = Encoder::new(&task.program, &mut terms);
         let mut map: FxHashMap<LocId, Vec<ExprId>> = FxHashMap::default();
-        for &(loc, expr) in invariants {
+        for &(loc, expr) in &invariants.at {
             map.entry(loc).or_default().push(expr);
         }
         Checker { task, graph: task.program.analyse(), terms, encoder, invariants: map, budget }
@@ -60,8 +62,8 @@ impl<'t> Checker<'t> {
         }
     }
 
-    fn segment(&mut self, start: LocId, state: State) -> Result<Vec<segments::End>, Rejection> {
-        segments::run(self.task, &self.graph, &mut self.encoder, &mut self.terms, start, state, self.budget)
+    fn segment(&mut self, start: LocId, state: State) -> Result<Vec<segment::End>, Rejection> {
+        segment::run(self.task, &self.graph, &mut self.encoder, &mut self.terms, start, state, self.budget)
             .map_err(gave_up)
     }
 
@@ -85,8 +87,15 @@ impl<'t> Checker<'t> {
     }
 }
 
+/// The task with the pool of the invariants. Expressions of the pool must be well formed, since an
+/// engine may be wrong in any way.
+fn extended(task: &Task, invariants: &Invariants) -> Task {
+    Task { program: invariants.extend(&task.program), ..task.clone() }
+}
+
 /// Checks that the invariants are initial, inductive and sufficient.
-pub fn check(task: &Task, invariants: &[(LocId, ExprId)], budget: &Budget) -> Result<(), Rejection> {
+pub fn check(task: &Task, invariants: &Invariants, budget: &Budget) -> Result<(), Rejection> {
+    let task = &extended(task, invariants);
     let mut checker = Checker::new(task, invariants, budget);
     let entry = task.body().entry;
     let start = checker.encoder.initial_state(&mut checker.terms);
@@ -113,9 +122,10 @@ pub fn check(task: &Task, invariants: &[(LocId, ExprId)], budget: &Budget) -> Re
 pub fn check_k_induction(
     task: &Task,
     k: u32,
-    invariants: &[(LocId, ExprId)],
+    invariants: &Invariants,
     budget: &Budget,
 ) -> Result<(), Rejection> {
+    let task = &extended(task, invariants);
     let mut checker = Checker::new(task, invariants, budget);
     let entry = task.body().entry;
     let start = checker.encoder.initial_state(&mut checker.terms);

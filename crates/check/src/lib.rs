@@ -8,7 +8,6 @@
 //! * [`unrolling`]: unrolls once more and finds nothing left out.
 
 pub mod invariants;
-mod segments;
 pub mod unrolling;
 
 use palisade_base::Budget;

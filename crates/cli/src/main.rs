@@ -1,2 +1,40 @@
-//! The command line of Palisade.
-fn main() {}
+//! The command line of Palisade: the only place that touches files, the environment, the clock
+//! and exit codes.
+
+mod args;
+mod check;
+mod input;
+mod show;
+mod watchdog;
+
+use std::process::ExitCode;
+
+/// Exit status for a usage or input error.
+pub const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    // Parsing and encoding recurse over the nesting of expressions, which the parser bounds; the
+    // main thread's stack is too small for that bound.
+    let worker = std::thread::Builder::new().name("palisade".into()).stack_size(1 << 30).spawn(run);
+    match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(error) => {
+            eprintln!("error: cannot start a thread: {error}");
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn run() -> ExitCode {
+    use clap::Parser;
+    let arguments = args::Arguments::parse();
+    let code = match arguments.command {
+        args::Command::Check(args) => check::check(&args),
+        args::Command::Cfa(args) => show::cfa(&args),
+        args::Command::Run(args) => show::run(&args),
+        args::Command::Solve(args) => show::solve(&args),
+        args::Command::Analyses => show::analyses(),
+    };
+    ExitCode::from(code)
+}

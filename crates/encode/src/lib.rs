@@ -2,7 +2,8 @@
 //!
 //! * [`pointsto`] and [`regions`] cut memory into parts that do not interfere;
 //! * [`layout`] and [`state`]: a symbolic state, one term for each register and region;
-//! * [`encoder`]: takes a state over an edge; its parts are `memory`, `expr` and `float`.
+//! * [`encoder`]: takes a state over an edge; its parts are `memory`, `expr` and `float`;
+//! * [`segment`]: takes a state over everything between two loop heads.
 //!
 //! What the encoding cannot express becomes an unknown: every concrete run is a model of the
 //! formulas, but not every model is a run. So *unsatisfiable* can be trusted, and a satisfying
@@ -15,6 +16,7 @@ pub mod layout;
 mod memory;
 pub mod pointsto;
 pub mod regions;
+pub mod segment;
 pub mod state;
 
 pub use encoder::{Encoder, Unknown};

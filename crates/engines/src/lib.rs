@@ -6,6 +6,8 @@
 //! with the engines.
 
 pub mod bmc;
+pub mod kinduction;
+pub mod numeric;
 pub mod unroll;
 
 use palisade_base::Budget;

@@ -138,19 +138,14 @@ fn use_after_free_and_leaks_are_seen() {
 
 #[test]
 fn a_certificate_with_too_small_bounds_is_rejected() {
-    let (task, outcome) = run(
-        "model ilp32; fn main() -> i32 { local i: i32; local n: i32;
+    let (task, outcome) = run("model ilp32; fn main() -> i32 { local i: i32; local n: i32;
            a -> b: input n; b -> c: assume n < 7; c -> head: i = 0;
            loop head -> body: assume i < n; head -> done: assume !(i < n);
            body -> head: i = i + 1;
-           done -> end: check assertion i < 7; end -> exit: return 0; } entry main;",
-    );
+           done -> end: check assertion i < 7; end -> exit: return 0; } entry main;");
     let Outcome::Proof(Certificate::Unrolling { bounds }) = outcome else { panic!("{outcome:?}") };
     let small = bounds.iter().map(|&(l, _)| (l, 3)).collect();
-    let verdict = palisade_check::certificate(
-        &task,
-        &Certificate::Unrolling { bounds: small },
-        &Budget::unlimited(),
-    );
+    let verdict =
+        palisade_check::certificate(&task, &Certificate::Unrolling { bounds: small }, &Budget::unlimited());
     assert!(matches!(verdict, Err(palisade_check::Rejection::Wrong(_))), "{verdict:?}");
 }

@@ -2,7 +2,11 @@
 //!
 //! These are plain data about a task's program, so that neither side needs the other.
 
-use palisade_cfa::{EdgeId, ExprId, LocId};
+mod invariants;
+
+pub use invariants::Invariants;
+
+use palisade_cfa::{EdgeId, LocId};
 
 /// What an engine found.
 #[derive(Clone, Debug)]
@@ -25,18 +29,16 @@ pub enum Certificate {
         /// one.
         bounds: Vec<(LocId, u32)>,
     },
-    /// The error cannot be reached within `k` passes through loop heads from any state that
-    /// satisfies the invariants, if it was not reached in the `k` passes before; and it cannot be
-    /// reached in the first `k` passes.
+    /// No error is reached within `k` passes through loop heads from the start, nor in the pass after
+    /// `k` passes without an error from any state that satisfies the invariants.
     KInduction {
         /// Number of passes.
         k: u32,
-        /// Inductive facts that help, as in [`Certificate::Invariants`].
-        invariants: Vec<(LocId, ExprId)>,
+        /// Facts that hold at loop heads and help.
+        invariants: Invariants,
     },
-    /// Invariants that hold whenever a location is reached, and exclude the errors. Truth-valued
-    /// expressions of the task's program.
-    Invariants(Vec<(LocId, ExprId)>),
+    /// Invariants of the loop heads that exclude the errors.
+    Invariants(Invariants),
 }
 
 /// How to reach an error: the values of everything the program does not determine, in the order

@@ -1,12 +1,13 @@
-//! Loop-free pieces of a program: from a cut point to all it reaches without passing another.
+//! Loop-free segments of a program: from a cut point to all it reaches without passing another.
 //!
 //! Cut points are the loop heads. A segment starts in a symbolic state at one location, follows
 //! edges in the weak topological order, merges where paths meet, and stops at loop heads, error locations
 //! and cuts.
 
-use palisade_base::Budget;
+use crate::encoder::Encoder;
+use crate::state::State;
+use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_encode::{Encoder, State};
 use palisade_logic::{Sort, Terms};
 use palisade_reduce::Task;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ pub fn run(
     start: LocId,
     state: State,
     budget: &Budget,
-) -> Result<Vec<End>, palisade_base::Stop> {
+) -> Result<Vec<End>, Stop> {
     // Every edge that leads backwards in the weak topological order leads to a loop head.
     let number = |loc: LocId| graph.position(loc).unwrap_or(usize::MAX);
     let mut queue: BTreeMap<usize, (LocId, State)> = BTreeMap::new();

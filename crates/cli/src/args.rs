@@ -1,0 +1,188 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use palisade_cfa::DataModel;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A verifier for C: proves that a program cannot go wrong, or shows a run that does.
+#[derive(Parser)]
+#[command(name = "palisade", version, about)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Settle a property of a program.
+    Check(CheckArgs),
+    /// Show the control-flow automaton of a program.
+    Cfa(CfaArgs),
+    /// Execute a program on the reference interpreter.
+    Run(RunArgs),
+    /// Run the embedded solver on an SMT-LIB file.
+    Solve(SolveArgs),
+    /// List the analyses, one line each.
+    Analyses,
+}
+
+/// How to read a program; shared by all commands that do.
+#[derive(Args)]
+pub struct SourceArgs {
+    /// C files; `.i` files are taken as preprocessed.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Sizes of `long` and pointers.
+    #[arg(long, value_enum, ignore_case = true, default_value = "lp64")]
+    pub data_model: Model,
+    /// The function that is called first.
+    #[arg(long)]
+    pub entry: Option<String>,
+    /// A directory to search for included files.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// A macro definition.
+    #[arg(short = 'D', value_name = "NAME[=V]")]
+    pub define: Vec<String>,
+}
+
+/// Data models by name.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Model {
+    /// `gcc -m32`.
+    Ilp32,
+    /// `gcc -m64`.
+    Lp64,
+}
+
+impl From<Model> for DataModel {
+    fn from(model: Model) -> DataModel {
+        match model {
+            Model::Ilp32 => DataModel::Ilp32,
+            Model::Lp64 => DataModel::Lp64,
+        }
+    }
+}
+
+/// Arguments of `check`.
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// A property by name, or a property file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub property: Option<String>,
+    /// The analysis to run.
+    #[arg(long, default_value = "auto", value_name = "NAME")]
+    pub analysis: String,
+    /// CPU time, summed over all threads.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Memory.
+    #[arg(long, default_value = "4GB", value_parser = bytes, value_name = "SIZE")]
+    pub memory_limit: u64,
+    /// Write the result as JSON as well, before the verdict line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cfa`.
+#[derive(Args)]
+pub struct CfaArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// How to print it.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// Output formats of `cfa`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The form that parses back.
+    Text,
+    /// Graphviz.
+    Dot,
+    /// JSON.
+    Json,
+}
+
+/// Arguments of `run`.
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Values for `__VERIFIER_nondet_*`, in order.
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "V,V,..")]
+    pub input: Vec<i128>,
+    /// Where values not given by `--input` come from.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Arguments of the program.
+    #[arg(last = true)]
+    pub args: Vec<String>,
+}
+
+/// Arguments of `solve`.
+#[derive(Args)]
+pub struct SolveArgs {
+    /// An SMT-LIB 2 script.
+    pub file: PathBuf,
+}
+
+/// `90s`, `15min`, `2h`, or a number of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_unit(text);
+    let scale = match unit {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("unknown unit `{unit}`; use ms, s, min or h")),
+    };
+    let value: f64 = number.parse().map_err(|_| "expected a number and a unit, as in `60s`".to_string())?;
+    Duration::try_from_secs_f64(value * scale).map_err(|e| e.to_string())
+}
+
+/// `4GB`, `512MB`, or a number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split_unit(text);
+    let scale: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return Err(format!("unknown unit `{unit}`; use KB, MB or GB")),
+    };
+    let value: u64 = number.parse().map_err(|_| "expected a number and a unit, as in `4GB`".to_string())?;
+    value.checked_mul(scale).ok_or_else(|| "too large".to_string())
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_sizes() {
+        assert_eq!(duration("20s"), Ok(Duration::from_secs(20)));
+        assert_eq!(duration("1.5min"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("300"), Ok(Duration::from_secs(300)));
+        assert!(duration("s").is_err() && duration("3y").is_err() && duration("-1s").is_err());
+        assert_eq!(bytes("4GB"), Ok(4 << 30));
+        assert_eq!(bytes("512MB"), Ok(512 << 20));
+        assert!(bytes("x").is_err() && bytes("99999999999999999GB").is_err());
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

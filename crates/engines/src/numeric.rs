@@ -1,0 +1,230 @@
+//! Abstract interpretation over a numeric domain: the engines `interval`, `octagon`, `polyhedra`
+//! and `boxes`.
+//!
+//! The CPA algorithm runs to the fixed point with widening at loop heads, then narrows. What holds
+//! at the loop heads is the certificate if no error location was reached.
+
+use crate::{Certificate, Engine, Outcome};
+use palisade_analyses::location::{Calls, Location, Position};
+use palisade_analyses::numeric::{Numeric, NumericMerge};
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, order};
+use palisade_domains::{Dim, LinCons, NumericDomain, Rel, Thresholds};
+use palisade_evidence::Invariants;
+use palisade_num::{Int, Rat};
+use palisade_reduce::Task;
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// The engine of a numeric domain.
+pub struct AbstractInterpretation<D: NumericDomain> {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Makes the context that the domain's elements need.
+    pub context: fn(&Budget) -> D::Ctx,
+}
+
+impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        progress(format_args!("fixed point"));
+        match fixed_point::<D>(task, (self.context)(budget), budget) {
+            Err(why) => Outcome::Unknown(why),
+            Ok(found) if found.errors == 0 && found.cuts == 0 => {
+                Outcome::Proof(Certificate::Invariants(found.invariants))
+            }
+            Ok(found) => {
+                Outcome::Unknown(format!("{} error locations not excluded", found.errors + found.cuts))
+            }
+        }
+    }
+}
+
+/// What abstract interpretation found out.
+pub struct FixedPoint {
+    /// What holds at the loop heads.
+    pub invariants: Invariants,
+    /// Error locations that could not be excluded.
+    pub errors: usize,
+    /// Cuts that could not be excluded.
+    pub cuts: usize,
+}
+
+/// Joins at a loop head before widening starts there.
+const DELAY: u32 = 2;
+/// Rounds of narrowing.
+const NARROWINGS: usize = 3;
+
+/// Runs a domain to its fixed point.
+pub fn fixed_point<D: NumericDomain>(
+    task: &Task,
+    context: D::Ctx,
+    budget: &Budget,
+) -> Result<FixedPoint, String> {
+    let program = &task.program;
+    let graph = program.analyse();
+    let merge = NumericMerge::Widening { delay: DELAY, thresholds: thresholds(program) };
+    let location = Location::new(program, Calls::StepOver, &[]);
+    let numeric = Numeric::<D>::new(program, &graph, context, merge);
+    let dims = dims(program, &numeric);
+    let initial = (location.initial(), numeric.initial());
+    let product = Product::new(location, numeric).merging(ProductMerge::Agree);
+    let order: Order = order::weak_topological(program, &graph);
+    let mut run = Exploration::new(product, initial, ((), ()), order);
+    match run.run(budget, Limits::NONE) {
+        Status::Complete => {}
+        Status::Stopped(why) => return Err(why.to_string()),
+        Status::TargetReached(_) => return Err("stopped at an error".into()),
+    }
+    // A narrowing that is cut short leaves a sound result.
+    let _ = run.narrow(budget, NARROWINGS);
+    let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
+    for (_, (position, element)) in run.reached().iter() {
+        let Position::At(loc) = *position else { continue };
+        found.errors += usize::from(task.error_at(loc).is_some());
+        found.cuts += usize::from(task.cuts.contains(&loc));
+        if graph.is_loop_head(loc) {
+            let constraints = element.get().to_constraints();
+            if let Some(expr) = formula(program, &mut found.invariants, &dims, &constraints) {
+                found.invariants.at.push((loc, expr));
+            }
+        }
+    }
+    // A loop head that is never reached is an invariant too.
+    let reached: Vec<LocId> = run
+        .reached()
+        .iter()
+        .filter_map(|(_, (p, _))| match p {
+            Position::At(loc) => Some(*loc),
+            _ => None,
+        })
+        .collect();
+    for head in graph.loop_heads(program.entry) {
+        if !reached.contains(&head) {
+            let never = found.invariants.int(IntTy::BOOL, 0);
+            found.invariants.at.push((head, never));
+        }
+    }
+    Ok(found)
+}
+
+/// Constants of the program and their neighbours, where widening may stop.
+fn thresholds(program: &Program) -> Thresholds {
+    let mut values: Vec<i128> = vec![0];
+    for edge in &program.edges {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Expr(e) = used
+                && let Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } = &program.exprs[e]
+                && t.bits <= 64
+            {
+                let v = t.decode(*bits);
+                values.extend([v - 1, v, v + 1]);
+            }
+        });
+    }
+    for bits in [8u32, 16, 32, 64] {
+        values.extend([-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1]);
+    }
+    Thresholds::new(values.into_iter().map(|v| Rat::from(Int::from(v))), [])
+}
+
+/// The scalar integer variable of each dimension.
+fn dims<D: NumericDomain>(program: &Program, numeric: &Numeric<'_, D>) -> FxHashMap<Dim, (VarId, IntTy)> {
+    program
+        .vars
+        .ids()
+        .filter_map(|v| {
+            let ty = program.scalar_of(program.vars[v].ty)?.int()?;
+            Some((numeric.dim(v)?, (v, ty)))
+        })
+        .collect()
+}
+
+/// A disjunction of conjunctions as an expression; what cannot be expressed is left out.
+fn formula(
+    program: &Program,
+    pool: &mut Invariants,
+    dims: &FxHashMap<Dim, (VarId, IntTy)>,
+    disjuncts: &[Vec<LinCons>],
+) -> Option<ExprId> {
+    let mut parts = Vec::new();
+    for conjunction in disjuncts {
+        let facts: Vec<ExprId> =
+            conjunction.iter().filter_map(|c| constraint(program, pool, dims, c)).collect();
+        if facts.is_empty() {
+            return None;
+        }
+        parts.push(pool.all(BinOp::And, &facts));
+    }
+    Some(pool.all(BinOp::Or, &parts))
+}
+
+/// A linear constraint over the integers as a comparison wide enough not to wrap.
+fn constraint(
+    program: &Program,
+    pool: &mut Invariants,
+    dims: &FxHashMap<Dim, (VarId, IntTy)>,
+    c: &LinCons,
+) -> Option<ExprId> {
+    let scale = c.expr.integer_scale()?;
+    let expr = c.expr.scale(&scale);
+    let constant = expr.constant_term().to_int()?.to_i128()?;
+    let mut terms: Vec<(i128, VarId, IntTy)> = Vec::new();
+    let mut magnitude: i128 = constant.checked_abs()?;
+    for (dim, coefficient) in expr.terms() {
+        let &(var, ty) = dims.get(dim)?;
+        let coefficient = coefficient.to_int()?.to_i128()?;
+        let most = 1i128.checked_shl(u32::from(ty.bits)).filter(|_| ty.bits < 120)?;
+        magnitude = magnitude.checked_add(coefficient.checked_abs()?.checked_mul(most)?)?;
+        terms.push((coefficient, var, ty));
+    }
+    let wide = match magnitude {
+        0..0x7fff_ffff_ffff_ffff => IntTy { bits: 64, signed: true },
+        _ => IntTy { bits: 128, signed: true },
+    };
+    // Positive terms stand on the left, negative ones and the constant on the right.
+    let side = |pool: &mut Invariants, sign: i128, constant: i128| {
+        let mut sum: Option<ExprId> = None;
+        for &(coefficient, var, _) in terms.iter().filter(|t| t.0.signum() == sign) {
+            let value = pool.var(program, var);
+            let mut term = pool.expr(Scalar::Int(wide), ExprKind::Convert(value));
+            if coefficient.abs() != 1 {
+                let k = pool.int(wide, coefficient.abs());
+                term = pool.expr(Scalar::Int(wide), ExprKind::Binary(BinOp::Mul, k, term));
+            }
+            sum = Some(match sum {
+                None => term,
+                Some(s) => pool.expr(Scalar::Int(wide), ExprKind::Binary(BinOp::Add, s, term)),
+            });
+        }
+        match sum {
+            None => pool.int(wide, constant),
+            Some(s) if constant == 0 => s,
+            Some(s) => {
+                let k = pool.int(wide, constant);
+                pool.expr(Scalar::Int(wide), ExprKind::Binary(BinOp::Add, s, k))
+            }
+        }
+    };
+    let left = side(pool, 1, constant.max(0));
+    let right = side(pool, -1, (-constant).max(0));
+    let kind = match &c.rel {
+        Rel::Le => ExprKind::Cmp(CmpOp::Le, left, right),
+        Rel::Lt => ExprKind::Cmp(CmpOp::Lt, left, right),
+        Rel::Eq => ExprKind::Cmp(CmpOp::Eq, left, right),
+        Rel::Ne => ExprKind::Cmp(CmpOp::Ne, left, right),
+        Rel::Mod(m) => {
+            let m = (Rat::from(m.clone()) * scale).to_int()?.to_i128()?;
+            let difference = pool.expr(Scalar::Int(wide), ExprKind::Binary(BinOp::Sub, left, right));
+            let m = pool.int(wide, m);
+            let rest = pool.expr(Scalar::Int(wide), ExprKind::Binary(BinOp::Rem, difference, m));
+            let zero = pool.int(wide, 0);
+            ExprKind::Cmp(CmpOp::Eq, rest, zero)
+        }
+    };
+    Some(pool.expr(Scalar::BOOL, kind))
+}

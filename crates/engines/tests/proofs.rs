@@ -1,0 +1,81 @@
+//! Proofs of programs with unbounded loops, each certificate checked.
+
+use palisade_base::Budget;
+use palisade_domains::{Intervals, Limits, Octagons};
+use palisade_engines::kinduction::KInduction;
+use palisade_engines::numeric::AbstractInterpretation;
+use palisade_engines::{Certificate, Engine, Outcome};
+use palisade_reduce::Task;
+
+fn task(text: &str) -> Task {
+    let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(palisade_cfa::verify(&program), []);
+    Task::new(&program, 4, 100_000).expect("small")
+}
+
+fn outcome(engine: &dyn Engine, text: &str) -> Outcome {
+    let task = task(text);
+    let outcome = engine.run(&task, &Budget::unlimited(), &|_| {});
+    if let Outcome::Proof(certificate) = &outcome {
+        palisade_check::certificate(&task, certificate, &Budget::unlimited()).unwrap();
+    }
+    outcome
+}
+
+fn interval() -> AbstractInterpretation<Intervals> {
+    AbstractInterpretation { name: "interval", context: |_| () }
+}
+
+/// Counts up to an unknown bound; the counter stays in range.
+const COUNT: &str = "model ilp32; fn main() -> i32 { local i: i32; local n: i32;
+    a -> b: input n; b -> c: assume n <= 1000; c -> head: i = 0;
+    loop head -> body: assume i < n; head -> done: assume !(i < n);
+    body -> head: i = i + 1;
+    done -> end: check assertion i <= 1000; end -> exit: return 0; } entry main;";
+
+/// Two counters that run in step: not an interval fact.
+const IN_STEP: &str = "model ilp32; fn main() -> i32 { local i: u32; local j: u32; local more: i32;
+    a -> b: i = 0; b -> head: j = 0;
+    loop head -> body: input more;
+    body -> c: assume more != 0; body -> done: assume !(more != 0);
+    c -> d: i = i + 1; d -> head: j = j + 1;
+    done -> end: check assertion i == j; end -> exit: return 0; } entry main;";
+
+#[test]
+fn intervals_prove_a_counter() {
+    assert!(matches!(outcome(&interval(), COUNT), Outcome::Proof(Certificate::Invariants(_))));
+    assert!(matches!(outcome(&interval(), IN_STEP), Outcome::Unknown(_)));
+}
+
+#[test]
+fn octagons_find_no_wrap_that_is_not_there() {
+    // The counters wrap together, which octagons over the integers lose at the wrap: whatever they
+    // answer must survive the check.
+    let engine = AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD };
+    let _ = outcome(&engine, IN_STEP);
+    assert!(matches!(outcome(&engine, COUNT), Outcome::Proof(_)));
+}
+
+#[test]
+fn k_induction_needs_k_greater_than_zero_for_a_delayed_fact() {
+    // x takes the values 0, 1, 2, 0, 1, 2, ...; y follows one step behind.
+    let text = "model ilp32; fn main() -> i32 { local x: i32; local y: i32; local more: i32;
+        a -> b: x = 0; b -> head: y = 2;
+        loop head -> m: input more; m -> body: assume more != 0; m -> done: assume !(more != 0);
+        body -> c: y = x; c -> d: assume x == 2; c -> e: assume !(x == 2);
+        d -> head: x = 0; e -> head: x = x + 1;
+        done -> end: check assertion x != y; end -> exit: return 0; } entry main;";
+    match outcome(&KInduction, text) {
+        Outcome::Proof(Certificate::KInduction { k, .. }) => assert!(k >= 1),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(outcome(&KInduction, IN_STEP), Outcome::Unknown(_) | Outcome::Proof(_)));
+    assert!(matches!(outcome(&KInduction, COUNT), Outcome::Proof(_)));
+}
+
+#[test]
+fn a_wrong_program_is_never_proved() {
+    let wrong = COUNT.replace("i <= 1000;", "i < 1000;");
+    assert!(matches!(outcome(&interval(), &wrong), Outcome::Unknown(_)));
+    assert!(matches!(outcome(&KInduction, &wrong), Outcome::Unknown(_)));
+}

@@ -1,0 +1,10 @@
+//! From an instrumented program to a checked verdict: which engines run, and when.
+//!
+//! * [`registry`]: the analyses by name;
+//! * [`settle`]: runs one of them, or several side by side, and lets nothing out that was not
+//!   checked.
+
+pub mod registry;
+mod settle;
+
+pub use settle::{Progress, Settled, Verdict, settle};

@@ -1,0 +1,47 @@
+//! The analyses by name: the one list that a new analysis is added to.
+
+use palisade_base::Budget;
+use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons};
+use palisade_engines::Engine;
+use palisade_engines::bmc::Bmc;
+use palisade_engines::kinduction::KInduction;
+use palisade_engines::numeric::AbstractInterpretation;
+
+/// An analysis that can be chosen on the command line.
+pub struct Analysis {
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The engine.
+    pub engine: Box<dyn Engine + Send + Sync>,
+}
+
+/// All analyses, in the order in which they are listed.
+pub fn analyses() -> Vec<Analysis> {
+    let entry = |summary, engine| Analysis { summary, engine };
+    vec![
+        entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
+        entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
+        entry(
+            "abstract interpretation with intervals",
+            Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| () }),
+        ),
+        entry(
+            "abstract interpretation with octagons",
+            Box::new(AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD }),
+        ),
+        entry(
+            "abstract interpretation with sets of boxes on linear decision diagrams",
+            Box::new(AbstractInterpretation::<Boxes> { name: "boxes", context: boxes_context }),
+        ),
+    ]
+}
+
+/// The analysis of this name.
+pub fn named(name: &str) -> Option<Analysis> {
+    analyses().into_iter().find(|a| a.engine.name() == name)
+}
+
+/// A manager of its own for every run, which stops with the run.
+fn boxes_context(budget: &Budget) -> LddCtx {
+    LddCtx::new(palisade_dd::Limits { budget: budget.clone(), ..Default::default() })
+}

@@ -1,0 +1,204 @@
+//! Runs engines until one of them has something that passes its check.
+
+use crate::registry;
+use palisade_base::{Budget, Stop};
+use palisade_cfa::{CheckKind, Program};
+use palisade_engines::{Certificate, Counterexample, Engine, Outcome};
+use palisade_property::Property;
+use palisade_reduce::Task;
+use std::fmt;
+use std::sync::Mutex;
+
+/// Receives short notes about where an engine stands: its name and the note.
+pub type Progress<'a> = dyn Fn(&str, fmt::Arguments<'_>) + Sync + 'a;
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The property holds.
+    True,
+    /// It does not; the name of the violated goal, as in `false(no-overflow)`.
+    False(&'static str),
+    /// Not settled, and why.
+    Unknown(String),
+}
+
+/// A verdict with its evidence, which was checked.
+pub struct Settled {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The engine that found it.
+    pub engine: Option<&'static str>,
+    /// The task the evidence speaks about.
+    pub task: Option<Task>,
+    /// What shows that the property holds.
+    pub certificate: Option<Certificate>,
+    /// How it is violated.
+    pub counterexample: Option<Counterexample>,
+    /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
+    pub rejected: Vec<String>,
+}
+
+impl Settled {
+    fn unknown(reason: impl Into<String>) -> Settled {
+        Settled {
+            verdict: Verdict::Unknown(reason.into()),
+            engine: None,
+            task: None,
+            certificate: None,
+            counterexample: None,
+            rejected: Vec::new(),
+        }
+    }
+}
+
+/// A program of more edges than this after inlining is not analysed.
+const MAX_EDGES: usize = 1_500_000;
+/// How deep recursive calls are followed, one attempt after the other.
+const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
+
+/// Settles the property of an instrumented program with the analysis of a name, or with all of
+/// them (`auto`).
+pub fn settle(
+    program: &Program,
+    property: &Property,
+    analysis: &str,
+    budget: &Budget,
+    progress: &Progress<'_>,
+) -> Settled {
+    let lanes: Vec<Vec<Box<dyn Engine + Send + Sync>>> = if analysis == "auto" {
+        let mut rest: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
+        let bugs = rest.remove(0);
+        rest.sort_by_key(|e| e.name() != "interval");
+        vec![vec![bugs], rest]
+    } else {
+        match registry::named(analysis) {
+            Some(a) => vec![vec![a.engine]],
+            None => return Settled::unknown(format!("there is no analysis `{analysis}`")),
+        }
+    };
+    let mut last = Settled::unknown("no engine ran");
+    for depth in RECURSION {
+        let task = match Task::new(program, depth, MAX_EDGES) {
+            Ok(task) => task,
+            Err(error) => {
+                return if depth == RECURSION[0] { Settled::unknown(error.to_string()) } else { last };
+            }
+        };
+        let recursive = !task.cuts.is_empty();
+        last = run_lanes(program, property, task, &lanes, budget, progress);
+        if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
+            return last;
+        }
+    }
+    last
+}
+
+fn run_lanes(
+    program: &Program,
+    property: &Property,
+    task: Task,
+    lanes: &[Vec<Box<dyn Engine + Send + Sync>>],
+    budget: &Budget,
+    progress: &Progress<'_>,
+) -> Settled {
+    let race = budget.child();
+    let winner: Mutex<Option<Settled>> = Mutex::new(None);
+    let rejected: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let lane = |engines: &[Box<dyn Engine + Send + Sync>]| {
+        for engine in engines {
+            if race.stopped().is_some() {
+                return;
+            }
+            let outcome = engine.run(&task, &race, &|note| progress(engine.name(), note));
+            // Evidence is checked on the outer budget: a race that is over does not spoil it.
+            let settled = match accept(program, property, &task, outcome, budget) {
+                Ok(settled) => settled,
+                Err(Refused::Nothing(why)) => {
+                    lock(&reasons).push(format!("{}: {why}", engine.name()));
+                    continue;
+                }
+                Err(Refused::Rejected(why)) => {
+                    lock(&rejected).push(format!("{}: {why}", engine.name()));
+                    continue;
+                }
+            };
+            let mut winner = lock(&winner);
+            if winner.is_none() {
+                *winner = Some(Settled { engine: Some(engine.name()), ..settled });
+            }
+            race.stop(Stop::Cancelled);
+            return;
+        }
+    };
+    std::thread::scope(|scope| {
+        for (i, engines) in lanes.iter().enumerate().skip(1) {
+            let builder = std::thread::Builder::new().name(format!("lane {i}")).stack_size(256 << 20);
+            let lane = &lane;
+            if let Err(error) = builder.spawn_scoped(scope, move || lane(engines)) {
+                tracing::warn!("an engine could not be started: {error}");
+            }
+        }
+        if let Some(engines) = lanes.first() {
+            lane(engines);
+        }
+    });
+    let rejected = rejected.into_inner().unwrap_or_default();
+    match winner.into_inner().unwrap_or_default() {
+        Some(settled) => Settled { rejected, task: Some(task), ..settled },
+        None => {
+            let reason = match budget.stopped() {
+                Some(stop) => stop.to_string(),
+                None if !rejected.is_empty() => rejected.join("; "),
+                None => reasons.into_inner().unwrap_or_default().join("; "),
+            };
+            Settled { rejected, ..Settled::unknown(reason) }
+        }
+    }
+}
+
+/// A poisoned lock means that an engine panicked; its data is still whole.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+enum Refused {
+    /// The engine had nothing to show.
+    Nothing(String),
+    /// What it had did not pass its check.
+    Rejected(String),
+}
+
+/// Lets a verdict out only with evidence that passes its check.
+fn accept(
+    program: &Program,
+    property: &Property,
+    task: &Task,
+    outcome: Outcome,
+    budget: &Budget,
+) -> Result<Settled, Refused> {
+    match outcome {
+        Outcome::Unknown(why) => Err(Refused::Nothing(why)),
+        Outcome::Proof(certificate) => {
+            palisade_check::certificate(task, &certificate, budget)
+                .map_err(|r| Refused::Rejected(r.to_string()))?;
+            Ok(Settled { verdict: Verdict::True, certificate: Some(certificate), ..Settled::unknown("") })
+        }
+        Outcome::Bug(bug) => {
+            let kind = replay(program, &bug).map_err(Refused::Rejected)?;
+            let goal = property.violated_by(kind).ok_or_else(|| {
+                Refused::Rejected(format!("the run violates {kind:?}, which the property does not ask for"))
+            })?;
+            Ok(Settled {
+                verdict: Verdict::False(goal.name()),
+                counterexample: Some(bug),
+                ..Settled::unknown("")
+            })
+        }
+    }
+}
+
+fn replay(_program: &Program, _bug: &Counterexample) -> Result<CheckKind, String> {
+    Err("no replay".into())
+}
