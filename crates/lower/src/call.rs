@@ -289,8 +289,8 @@ impl Lowerer<'_> {
         let name = self.names.name(self.typed.funcs[f].name);
         match external(name) {
             External::Known => {}
-            External::Threads => self.warn_once(Reported::Threads, span, || {
-                format!("`{name}` starts a thread: concurrent execution is not modelled")
+            External::Unmodelled => self.warn_once(Reported::NoBody(f), span, || {
+                format!("`{name}` is not supported: a run that reaches it cannot be followed")
             }),
             External::Unknown => {
                 let name = name.to_owned();

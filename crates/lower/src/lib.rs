@@ -1,6 +1,6 @@
 //! From the typed program to the control-flow automaton.
 //!
-//! [`lower`] makes a [`Program`] of a typed program. Side
+//! [`compile`] takes C text all the way to a [`Program`]; [`lower`] is its last step. Side
 //! effects and evaluation order are resolved here, undefined behaviour becomes visible as checks,
 //! and what the C library does is said: some functions are operations of the automaton
 //! (`library`), others come as C source (`prelude`), the rest stays external.
@@ -10,13 +10,14 @@
 //! * `expr`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
 //! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
 //! * `types`, `object`: types, variables, functions and initialisers;
-//! * `link`: library functions in place of the program's declarations.
+//! * `compile`: the whole way from text; `link`: library functions in place of declarations.
 
 mod assign;
 mod atomic;
 mod builtin;
 mod call;
 mod checks;
+mod compile;
 mod expr;
 mod func;
 mod graph;
@@ -26,11 +27,14 @@ mod lowerer;
 mod object;
 mod options;
 mod pool;
+mod prelude;
 mod scan;
 mod scope;
 mod stmt;
 mod types;
 
+pub use compile::{Compiled, compile};
+pub use library::unmodelled_calls;
 pub use options::{CheckSet, Options};
 
 pub(crate) use lowerer::Lowerer;

@@ -12,10 +12,40 @@ use palisade_cfa::*;
 pub(crate) enum External {
     /// The interpreter runs it; it changes no memory but what its arguments point to.
     Known,
-    /// It starts threads.
-    Threads,
+    /// It does what the automaton cannot say: a non-local jump, or a second thread.
+    Unmodelled,
     /// Nothing.
     Unknown,
+}
+
+/// Functions whose effect on control the automaton cannot express.
+const UNMODELLED: [&str; 14] = [
+    "setjmp",
+    "_setjmp",
+    "__setjmp",
+    "sigsetjmp",
+    "__sigsetjmp",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
+    "pthread_create",
+    "thrd_create",
+    "fork",
+    "vfork",
+    "clone",
+];
+
+/// The calls that a run cannot get past in a way the automaton shows: non-local jumps and new
+/// threads. Where one can be reached, nothing that the automaton says holds of the program.
+pub fn unmodelled_calls(program: &Program) -> impl Iterator<Item = EdgeId> {
+    program.edges.iter_enumerated().filter_map(|(id, edge)| match edge.op {
+        Op::Call { callee: Callee::Direct(f), .. } => {
+            let func = &program.funcs[f];
+            (func.body.is_none() && UNMODELLED.contains(&&*func.name)).then_some(id)
+        }
+        _ => None,
+    })
 }
 
 /// What is known about an external function.
@@ -116,8 +146,8 @@ pub(crate) fn external(name: &str) -> External {
     ];
     if KNOWN.contains(&name) {
         External::Known
-    } else if matches!(name, "pthread_create" | "thrd_create" | "fork" | "vfork" | "clone") {
-        External::Threads
+    } else if UNMODELLED.contains(&name) {
+        External::Unmodelled
     } else {
         External::Unknown
     }
@@ -140,7 +170,6 @@ enum Operation {
     MemCopy,
     MemSet,
     Nothing,
-    NonLocalJump,
 }
 
 fn operation(name: &str) -> Option<Operation> {
@@ -163,8 +192,6 @@ fn operation(name: &str) -> Option<Operation> {
         "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => MemCopy,
         "memset" | "__memset_chk" => MemSet,
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => Nothing,
-        "setjmp" | "_setjmp" | "__setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "_longjmp"
-        | "siglongjmp" | "__longjmp_chk" => NonLocalJump,
         _ if name.starts_with("__VERIFIER_nondet_") => Nondet { input: true },
         _ if name.starts_with("$unknown_") => Nondet { input: false },
         _ => return None,
@@ -184,13 +211,6 @@ impl Lowerer<'_> {
         let TExprKind::Call { ref args, .. } = *self.kind(e) else { return None };
         if args.len() < operation.arguments() {
             return None;
-        }
-        if operation == Operation::NonLocalJump {
-            self.error(
-                self.span(e),
-                format!("`{name}` is not supported: non-local jumps cannot be analysed"),
-            );
-            return Some(None);
         }
         if let Operation::Nondet { input } = operation {
             return match self.scalar_of(e) {
@@ -292,9 +312,7 @@ impl Lowerer<'_> {
                 self.emit(Op::MemSet { dst, byte, len }, span);
                 self.give(dst, into, e)
             }
-            Operation::Nothing | Operation::Nondet { .. } | Operation::NonLocalJump => {
-                self.no_result(e, into)
-            }
+            Operation::Nothing | Operation::Nondet { .. } => self.no_result(e, into),
         }
     }
 
@@ -437,11 +455,9 @@ impl Operation {
     /// How many arguments it needs.
     fn arguments(self) -> usize {
         match self {
-            Operation::Nondet { .. }
-            | Operation::Abort
-            | Operation::FailedAssertion
-            | Operation::Nothing
-            | Operation::NonLocalJump => 0,
+            Operation::Nondet { .. } | Operation::Abort | Operation::FailedAssertion | Operation::Nothing => {
+                0
+            }
             Operation::Assume
             | Operation::Free
             | Operation::CheckFreeable

@@ -84,7 +84,6 @@ pub(crate) struct Lowerer<'a> {
 pub(crate) enum Reported {
     NoBody(FnId),
     AsmMemory,
-    Threads,
 }
 
 impl Current {
@@ -178,10 +177,6 @@ impl<'a> Lowerer<'a> {
         if self.reported.insert(what) {
             self.diagnostics.push(Diagnostic::warning(span, message()));
         }
-    }
-
-    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(span, message));
     }
 
     /// A new temporary of the function.

@@ -279,6 +279,9 @@ impl Pool {
         if let (Base::Deref(ptr), true) = (p.base, p.path.is_empty()) {
             return ptr;
         }
+        if let Base::Var(var) = p.base {
+            self.program.vars[var].address_taken = true;
+        }
         self.push(Scalar::Ptr, ExprKind::Addr(place))
     }
 

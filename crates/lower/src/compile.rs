@@ -1,0 +1,126 @@
+//! The whole way from text to automaton, with the library source that the program needs.
+
+use crate::link::{lower_linked, with_deep_stack};
+use crate::options::Options;
+use crate::prelude::{self, Unit};
+use palisade_base::{Diagnostic, FileId, Idx, SourceMap};
+use palisade_c_syntax::ast::{ExprKind, Item, TranslationUnit};
+use palisade_c_syntax::{Interner, Symbol, parse};
+use palisade_c_types::check_program;
+use palisade_cfa::{DataModel, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What became of some C text.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The automaton, unless there were errors.
+    pub program: Option<Program>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads preprocessed C files as one program and lowers it. The C library functions that it uses
+/// and does not define are added to `map` and to the program.
+pub fn compile(map: &mut SourceMap, files: &[FileId], data_model: DataModel, options: &Options) -> Compiled {
+    with_deep_stack(|| compile_here(map, files, data_model, options))
+}
+
+fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, options: &Options) -> Compiled {
+    let mut names = Interner::new();
+    let mut diagnostics = Vec::new();
+    let mut units = Vec::new();
+    for &file in files {
+        let (unit, found) = parse(map, file, &mut names);
+        units.push(unit);
+        diagnostics.extend(found);
+    }
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Compiled { program: None, diagnostics };
+    }
+    let library_from = add_library(map, &mut units, &mut names);
+    let (typed, found) = check_program(&units, &mut names, data_model);
+    // What is odd about the library source does not concern the program.
+    let of_program = |d: &Diagnostic| d.span.lo < library_from || d.span.is_none() || d.is_error();
+    diagnostics.extend(found.into_iter().filter(of_program));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Compiled { program: None, diagnostics };
+    }
+    match lower_linked(&typed, &names, options, library_from) {
+        Ok((program, found)) => {
+            diagnostics.extend(found);
+            Compiled { program: Some(program), diagnostics }
+        }
+        Err(found) => {
+            diagnostics.extend(found);
+            Compiled { program: None, diagnostics }
+        }
+    }
+}
+
+/// Adds the library units that the program needs, directly or through one another. Returns the
+/// offset in the source map where they start.
+fn add_library(map: &mut SourceMap, units: &mut Vec<TranslationUnit>, names: &mut Interner) -> u32 {
+    let mut wanted: FxHashMap<&str, Unit> = FxHashMap::default();
+    for unit in prelude::units() {
+        // A program that uses the marked name itself does without the library's function.
+        if unit.names().all(|name| names.lookup(&format!("${name}")).is_none()) {
+            wanted.extend(unit.names().map(|name| (name, unit)));
+        }
+    }
+    let mut used = vec![false; names.len()];
+    for unit in &*units {
+        mark_used(unit, &mut used);
+    }
+    let mut library_from = u32::MAX;
+    // Functions that the program has itself are not looked for.
+    for unit in &*units {
+        for item in &unit.items {
+            if let Item::Function(def) = item
+                && let Some(name) = def.declarator.name
+            {
+                used[name.name.index()] = false;
+            }
+        }
+    }
+    let mut work: Vec<Unit> = Vec::new();
+    for (i, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+        let name = names.name(Symbol::new(i));
+        if let Some(&unit) = wanted.get(plain_name(name)) {
+            work.push(unit);
+        }
+    }
+    let mut added: FxHashSet<*const u8> = FxHashSet::default();
+    while let Some(unit) = work.pop() {
+        if !added.insert(unit.source_start()) {
+            continue;
+        }
+        let Some(file) = map.add(&format!("<library>/{}", unit.file), unit.source()) else { break };
+        library_from = library_from.min(map.start(file));
+        let (tree, _) = parse(map, file, names);
+        let mut used = vec![false; names.len()];
+        mark_used(&tree, &mut used);
+        for (i, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+            let name = names.name(Symbol::new(i));
+            let name = name.strip_prefix('$').unwrap_or_else(|| plain_name(name));
+            if let Some(&unit) = wanted.get(name) {
+                work.push(unit);
+            }
+        }
+        units.push(tree);
+    }
+    library_from
+}
+
+/// The library function behind a builtin.
+fn plain_name(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("__builtin_") else { return name };
+    rest.strip_prefix("__").and_then(|r| r.strip_suffix("_chk")).unwrap_or(rest)
+}
+
+fn mark_used(unit: &TranslationUnit, used: &mut [bool]) {
+    for expr in &unit.exprs {
+        if let ExprKind::Name(name) = expr.kind {
+            used[name.index()] = true;
+        }
+    }
+}
