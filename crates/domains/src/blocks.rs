@@ -10,7 +10,7 @@ use crate::dim::Dim;
 use crate::interval::Interval;
 use crate::lattice::Lattice;
 use crate::linear::{LinCons, LinExpr, Rel};
-use crate::numeric::{NumericDomain, Thresholds, up_to};
+use crate::numeric::{NumericDomain, Thresholds};
 use crate::pointwise::Value;
 use palisade_num::Rat;
 use std::fmt;
@@ -356,23 +356,41 @@ impl<F: Factor> Blocks<F> {
         let next = if self.leq(next) { next.clone() } else { self.hull(next) };
         *self = self.widened(&next);
         for c in kept {
-            let c = c.normalize();
-            if matches!(c.rel, Rel::Ne | Rel::Mod(_)) || c.expr.is_constant() || self.satisfies(&c) {
+            if matches!(c.rel, Rel::Ne | Rel::Mod(_)) || c.expr.is_constant() || self.satisfies(c) {
                 continue;
             }
             let dims: Vec<Dim> = c.expr.dims().collect();
             if let Ok(mut f) = self.take_merged(&dims) {
                 // Without room for it the threshold is lost, which is sound.
-                let _ = f.keep(&c, &self.limits);
+                let _ = f.keep(c, &self.limits);
                 self.put(f);
             }
         }
         true
     }
 
+    /// The range of an expression, not tightened to integers.
+    fn range(&self, e: &LinExpr) -> Interval {
+        let Some(list) = &self.blocks else { return Interval::EMPTY };
+        let mut range = Interval::point(e.constant_term().clone());
+        let mut left = e.terms().len();
+        for b in list {
+            let part: Vec<(Dim, Rat)> =
+                e.terms().iter().filter(|t| b.dims().binary_search(&t.0).is_ok()).cloned().collect();
+            if !part.is_empty() {
+                left -= part.len();
+                range = range.add(&b.bounds(&LinExpr::new(part, 0)));
+            }
+        }
+        if left > 0 {
+            return Interval::TOP;
+        }
+        range
+    }
+
     /// Do the bounds of the expression alone show the constraint?
     fn satisfies(&self, c: &LinCons) -> bool {
-        let b = self.bounds(&c.expr);
+        let b = self.range(&c.expr);
         let negative = |strict: bool| {
             b.hi.as_ref()
                 .is_some_and(|h| h.value.is_negative() || (h.value.is_zero() && (!strict || h.strict)))
@@ -507,7 +525,7 @@ impl<F: Factor> Lattice for Blocks<F> {
         }
         for c in blocks.iter().flat_map(|b| b.constraints()) {
             let octagonal = c.expr.terms().len() <= 2 && c.expr.terms().iter().all(|t| t.1.abs() == Rat::ONE);
-            if octagonal && self.bounds(&c.expr).hi.is_none() {
+            if octagonal && self.range(&c.expr).hi.is_none() {
                 self.assume_convex(&c);
             }
         }
@@ -576,7 +594,7 @@ impl<F: Factor> NumericDomain for Blocks<F> {
                 if let [(d, k)] = c.expr.terms() {
                     let rest = Interval::point(c.expr.constant_term().clone());
                     let (d, old) = (*d, self.bounds_of(*d));
-                    let new = old.refine(k, &rest, &c.rel);
+                    let new = old.refine(d, k, &rest, &c.rel);
                     if new != old {
                         new.constraints_on(&LinExpr::dim(d)).iter().for_each(|c| self.assume(c));
                     }
@@ -628,20 +646,7 @@ impl<F: Factor> NumericDomain for Blocks<F> {
     }
 
     fn bounds(&self, e: &LinExpr) -> Interval {
-        let Some(list) = &self.blocks else { return Interval::EMPTY };
-        let mut range = Interval::point(e.constant_term().clone());
-        let mut left = e.terms().len();
-        for b in list {
-            let part: Vec<(Dim, Rat)> =
-                e.terms().iter().filter(|t| b.dims().binary_search(&t.0).is_ok()).cloned().collect();
-            if !part.is_empty() {
-                left -= part.len();
-                range = range.add(&b.bounds(&LinExpr::new(part, 0)));
-            }
-        }
-        if left > 0 {
-            return Interval::TOP;
-        }
+        let range = self.range(e);
         if e.is_integral() { range.tighten_int() } else { range }
     }
 
@@ -653,7 +658,19 @@ impl<F: Factor> NumericDomain for Blocks<F> {
     }
 
     fn widen_with_thresholds(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
-        let kept = up_to(self, next, thresholds);
+        if self.is_bottom() || next.is_bottom() {
+            return self.widen_keeping(next, &[]);
+        }
+        // Thresholds must hold in the order of the domain, not just for the integers inside.
+        let mut kept = Vec::new();
+        if !thresholds.values().is_empty() {
+            for d in self.support() {
+                let e = LinExpr::dim(d);
+                kept.extend(thresholds.around(d, &self.range(&e).join(&next.range(&e))));
+            }
+        }
+        let both = |c: &&LinCons| self.satisfies(c) && next.satisfies(c);
+        kept.extend(thresholds.constraints().iter().filter(both).cloned());
         self.widen_keeping(next, &kept)
     }
 }

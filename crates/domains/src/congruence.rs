@@ -234,7 +234,7 @@ impl Value for Congruence {
         }
     }
 
-    fn refine(&self, k: &Rat, rest: &Self, rel: &Rel) -> Self {
+    fn refine(&self, _: Dim, k: &Rat, rest: &Self, rel: &Rel) -> Self {
         let modulus = match rel {
             Rel::Eq => Rat::ZERO,
             Rel::Mod(m) => Rat::from(m),

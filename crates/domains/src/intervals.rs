@@ -52,7 +52,7 @@ impl Value for Interval {
         Interval::scale(self, k)
     }
 
-    fn refine(&self, k: &Rat, rest: &Self, rel: &Rel) -> Self {
+    fn refine(&self, d: Dim, k: &Rat, rest: &Self, rel: &Rel) -> Self {
         // k·x = target - r for a target that the relation allows.
         let allowed = match rel {
             Rel::Le => Interval::at_most(0),
@@ -63,7 +63,7 @@ impl Value for Interval {
                 None => return self.clone(),
             },
             Rel::Mod(m) => match (rest.as_point().and_then(Rat::to_int), k.to_int()) {
-                (Some(r), Some(k)) => return self.refine_congruence(k, r, m),
+                (Some(r), Some(k)) if d.is_int() => return self.refine_congruence(k, r, m),
                 _ => return self.clone(),
             },
         };

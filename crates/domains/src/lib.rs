@@ -26,6 +26,7 @@ mod numeric;
 mod octagon;
 mod pmap;
 mod pointwise;
+mod poly;
 
 pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
@@ -44,3 +45,4 @@ pub use numeric::{NumericDomain, Thresholds, up_to, wrap_by_periods};
 pub use octagon::{Octagon, Octagons};
 pub use palisade_dd::Limits as LddLimits;
 pub use pointwise::{Pointwise, Value};
+pub use poly::{Polyhedra, Polyhedron};

@@ -44,6 +44,19 @@ impl Thresholds {
     pub fn constraints(&self) -> &[LinCons] {
         &self.constraints
     }
+
+    /// The tightest bounds on `d` by threshold values that an interval of its values respects.
+    pub fn around(&self, d: Dim, range: &Interval) -> Vec<LinCons> {
+        let lower = range.lo.as_ref().and_then(|lo| {
+            let n = self.values.partition_point(|t| *t <= lo.value);
+            (n > 0).then(|| LinCons::ge(d, LinExpr::constant(self.values[n - 1].clone())))
+        });
+        let upper = range.hi.as_ref().and_then(|hi| {
+            let n = self.values.partition_point(|t| *t < hi.value);
+            self.values.get(n).map(|t| LinCons::le(d, LinExpr::constant(t.clone())))
+        });
+        lower.into_iter().chain(upper).collect()
+    }
 }
 
 /// An abstract domain whose elements stand for sets of states, a state being a function from
@@ -200,22 +213,9 @@ pub fn up_to<D: NumericDomain>(a: &D, b: &D, thresholds: &Thresholds) -> Vec<Lin
         return Vec::new();
     }
     let mut kept = Vec::new();
-    let values = thresholds.values();
-    if !values.is_empty() {
+    if !thresholds.values().is_empty() {
         for d in a.support() {
-            let i = a.bounds_of(d).join(&b.bounds_of(d));
-            if let Some(lo) = &i.lo {
-                let n = values.partition_point(|t| *t <= lo.value);
-                if n > 0 {
-                    kept.push(LinCons::ge(d, LinExpr::constant(values[n - 1].clone())));
-                }
-            }
-            if let Some(hi) = &i.hi {
-                let n = values.partition_point(|t| *t < hi.value);
-                if let Some(t) = values.get(n) {
-                    kept.push(LinCons::le(d, LinExpr::constant(t.clone())));
-                }
-            }
+            kept.extend(thresholds.around(d, &a.bounds_of(d).join(&b.bounds_of(d))));
         }
     }
     kept.extend(thresholds.constraints().iter().filter(|c| a.entails(c) && b.entails(c)).cloned());

@@ -38,9 +38,9 @@ pub trait Value: Clone + PartialEq + fmt::Debug {
     fn add(&self, other: &Self) -> Self;
     /// Covers the multiples by `k`.
     fn scale(&self, k: &Rat) -> Self;
-    /// Covers the `x` in `self` for which `k·x + r` satisfies `rel` for some `r` in `rest`; `k` is
+    /// Covers the `x` in `self`, values of dimension `d`, for which `k·x + r` satisfies `rel` for some `r` in `rest`; `k` is
     /// not zero.
-    fn refine(&self, k: &Rat, rest: &Self, rel: &Rel) -> Self;
+    fn refine(&self, d: Dim, k: &Rat, rest: &Self, rel: &Rel) -> Self;
     /// Could a number in `self` satisfy `rel`?
     fn may_hold(&self, rel: &Rel) -> bool;
     /// Removes what dimension `d` cannot take.
@@ -223,7 +223,7 @@ impl<V: Value> NumericDomain for Pointwise<V> {
             for (d, k) in c.expr.terms() {
                 let rest = self.eval(&c.expr.substitute(*d, &LinExpr::constant(0)));
                 let old = self.get(*d);
-                let new = old.refine(k, &rest, &c.rel).restrict(*d);
+                let new = old.refine(*d, k, &rest, &c.rel).restrict(*d);
                 if new != old {
                     changed = true;
                     self.set(*d, new);
