@@ -24,7 +24,8 @@ pub(crate) fn lex(text: &str, base: u32, interner: &mut Interner) -> Lexed {
         text,
         bytes: text.as_bytes(),
         base,
-        pos: 0,
+        // A byte order mark is no part of the text.
+        pos: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
         interner,
         out: Lexed {
             tokens: Vec::with_capacity(text.len() / 4 + 16),

@@ -18,7 +18,7 @@ mod specs;
 mod stmt;
 mod unit;
 
-use crate::ast::{Expr, ExprId, ExprKind, Ident, Stmt, StmtId, StmtKind, TranslationUnit};
+use crate::ast::{Derived, Expr, ExprId, ExprKind, Ident, Param, Stmt, StmtId, StmtKind, TranslationUnit};
 use crate::intern::{Interner, Symbol};
 use crate::lexer::Lexed;
 use crate::token::{Tok, Token};
@@ -63,6 +63,7 @@ pub(crate) fn translation_unit(
         pending_stmts: Vec::new(),
         pending_ifs: Vec::new(),
         pending_pointers: Vec::new(),
+        pending_params: Vec::new(),
         packs: record::Packs::new(text, base, &lexed.pragmas),
     };
     parser.unit();
@@ -104,7 +105,9 @@ struct Parser<'a> {
     /// Links of `else if` chains that are still open.
     pending_ifs: Vec<stmt::IfLink>,
     /// Pointers of declarators whose name is still to come.
-    pending_pointers: Vec<crate::ast::Derived>,
+    pending_pointers: Vec<Derived>,
+    /// Parameters of function declarators that are still open.
+    pending_params: Vec<Param>,
     packs: record::Packs,
 }
 

@@ -1,6 +1,6 @@
 //! Declarations and function definitions.
 
-use super::declarator::Naming;
+use super::declarator::{Naming, push_first_exactly};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::token::{Tok, Token};
@@ -63,14 +63,14 @@ impl Parser<'_> {
                 };
                 self.attributes(&mut attrs)?;
                 let span = self.span_from(declarator.span.lo);
-                declarators.push(InitDeclarator { declarator, asm_label, attrs, init, span });
+                let declarator = InitDeclarator { declarator, asm_label, attrs, init, span };
+                push_first_exactly(&mut declarators, declarator);
                 if self.eat(Tok::Comma).is_none() {
                     self.end_declaration()?;
                     break;
                 }
             }
         }
-        declarators.shrink_to_fit();
         let span = self.span_from(first.lo);
         Ok(Declared::Declaration(self.tu.decls.push(Declaration { specs, declarators, span })))
     }

@@ -83,16 +83,17 @@ impl Parser<'_> {
             match self.peek() {
                 Tok::LBracket if !self.at_attribute() => {
                     let array = self.array_declarator()?;
-                    out.derived.push(array);
+                    push_first_exactly(&mut out.derived, array);
                 }
                 Tok::LParen => {
                     let function = self.function_declarator()?;
-                    out.derived.push(function);
+                    push_first_exactly(&mut out.derived, function);
                 }
                 _ => break,
             }
         }
         let pointers = self.pending_pointers.drain(base..).rev();
+        out.derived.reserve_exact(pointers.len());
         out.derived.extend(pointers);
         if out.derived.len() > MAX_NESTING {
             return self.too_deep(token.span(), MAX_NESTING);
@@ -162,20 +163,29 @@ impl Parser<'_> {
         {
             return self.identifier_list();
         }
-        let mut params = Vec::new();
+        let first = self.pending_params.len();
+        let variadic = self.prototype();
+        let params = self.pending_params.drain(first..).collect();
+        Ok(Params::Prototype { params, variadic: variadic? })
+    }
+
+    /// The parameters of a prototype, left on `pending_params`, and the closing parenthesis;
+    /// returns whether `...` ends them.
+    fn prototype(&mut self) -> Parsed<bool> {
         let mut variadic = false;
         loop {
             if self.eat(Tok::Ellipsis).is_some() {
                 variadic = true;
                 break;
             }
-            params.push(self.param()?);
+            let param = self.param()?;
+            self.pending_params.push(param);
             if self.eat(Tok::Comma).is_none() {
                 break;
             }
         }
         self.expect(Tok::RParen, "or `,` in the parameter list")?;
-        Ok(Params::Prototype { params, variadic })
+        Ok(variadic)
     }
 
     /// The names of a K&R definition.
@@ -206,4 +216,12 @@ impl Parser<'_> {
         self.attributes(&mut attrs)?;
         Ok(Param { specs, declarator, attrs, span: self.span_from(lo) })
     }
+}
+
+/// Appends to a list that rarely gets a second element without room for more.
+pub(super) fn push_first_exactly<T>(list: &mut Vec<T>, element: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(element);
 }

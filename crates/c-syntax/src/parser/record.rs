@@ -1,6 +1,6 @@
 //! `struct`, `union` and `enum` specifiers, and the `#pragma pack` that governs their layout.
 
-use super::declarator::Naming;
+use super::declarator::{Naming, push_first_exactly};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::intern::Symbol;
@@ -40,7 +40,6 @@ impl Parser<'_> {
             match self.peek() {
                 Tok::RBrace => {
                     self.bump();
-                    members.shrink_to_fit();
                     return Ok(members);
                 }
                 Tok::Semi => {
@@ -90,7 +89,7 @@ impl Parser<'_> {
         let mut declarators = Vec::new();
         if self.peek() != Tok::Semi {
             loop {
-                declarators.push(self.field_declarator()?);
+                push_first_exactly(&mut declarators, self.field_declarator()?);
                 if self.eat(Tok::Comma).is_none() {
                     break;
                 }

@@ -1,5 +1,7 @@
 //! Prints syntax trees as S-expressions, so that tests can say what a text means.
 
+#![allow(dead_code)] // each test program uses its part of this module
+
 use palisade_base::{Diagnostic, SourceMap};
 use palisade_c_syntax::ast::*;
 use palisade_c_syntax::{Interner, Symbol, parse};
@@ -22,7 +24,6 @@ pub fn read(text: &str) -> Parsed {
 }
 
 /// The S-expressions of all items of a text, which must have no error.
-#[allow(dead_code)] // each test program uses its part of this module
 pub fn dump(text: &str) -> String {
     let parsed = read(text);
     let errors: Vec<_> = parsed.diags.iter().filter(|d| d.is_error()).collect();
