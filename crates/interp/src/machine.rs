@@ -1,0 +1,477 @@
+//! The state of a run: memory, frames, calls and returns.
+
+use crate::code::*;
+use crate::compile;
+use crate::inputs::{Inputs, Output};
+use crate::layout::{FIRST_GLOBAL, FIRST_STREAM, Layout, init_size, object_size};
+use crate::memory::{BadAccess, Kind, Memory, Parcel, Pointer};
+use crate::outcome::{Outcome, Taken, Trap};
+use crate::state::{Observer, State};
+use crate::{Config, library};
+use palisade_base::IdxVec;
+use palisade_cfa::*;
+
+/// Compiled functions, kept from run to run.
+#[derive(Debug)]
+pub(crate) struct CodeStore {
+    pub code: Code,
+    pub entries: IdxVec<FuncId, Option<Entry>>,
+    pub observed: bool,
+}
+
+impl CodeStore {
+    pub fn new(funcs: usize, observed: bool) -> CodeStore {
+        CodeStore { code: Code::default(), entries: IdxVec::filled(None, funcs), observed }
+    }
+}
+
+/// An active call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub func: FuncId,
+    /// Where the caller goes on, and the register it expects the result in.
+    pub return_pc: usize,
+    pub result: Reg,
+    /// The call's site in the caller.
+    pub site: u32,
+    /// Where its registers, objects and stack allocations start.
+    pub base: usize,
+    pub objects: usize,
+    pub allocas: usize,
+}
+
+/// Why execution stops.
+pub(crate) type Halt = Outcome;
+pub(crate) type Step<T> = Result<T, Halt>;
+
+pub(crate) struct Machine<'a> {
+    pub p: &'a Program,
+    pub layout: &'a Layout,
+    pub config: &'a Config,
+    pub store: &'a mut CodeStore,
+    pub mem: Memory,
+    pub regs: Vec<Slot>,
+    pub globals: Vec<Slot>,
+    pub frame_objects: Vec<u32>,
+    pub allocas: Vec<u32>,
+    pub frames: Vec<Frame>,
+    pub pc: usize,
+    /// The aggregate that the last call returned.
+    pub parcel: Parcel,
+    pub inputs: &'a mut dyn Inputs,
+    pub output: &'a mut dyn Output,
+    pub observer: Option<&'a mut dyn Observer>,
+    pub steps: u64,
+    pub trace: Vec<EdgeId>,
+    pub trace_cut: bool,
+    pub taken: Vec<Taken>,
+    pub unknown_functions: Vec<FuncId>,
+    pub library: library::Memo,
+}
+
+impl From<BadAccess> for Outcome {
+    fn from(bad: BadAccess) -> Outcome {
+        Outcome::Trap(Trap::Access(bad))
+    }
+}
+
+/// Value bits of a register.
+pub(crate) fn slot_bits(ty: Scalar, slot: Slot) -> u128 {
+    match ty {
+        Scalar::Int(t) if is_narrow(t) => t.truncate(slot.lo.into()),
+        Scalar::Int(_) | Scalar::Float(FloatTy::F80) => u128::from(slot.hi) << 64 | u128::from(slot.lo),
+        Scalar::Float(FloatTy::F32) => slot.lo as u32 as u128,
+        _ => slot.lo.into(),
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// A register with these value bits.
+    pub fn bits_slot(&self, ty: Scalar, bits: u128) -> Slot {
+        match ty {
+            Scalar::Int(t) if is_narrow(t) => Slot { lo: t.decode(bits) as u64, hi: 0 },
+            Scalar::Int(_) | Scalar::Float(FloatTy::F80) => Slot { lo: bits as u64, hi: (bits >> 64) as u64 },
+            Scalar::Float(_) => Slot { lo: bits as u64, hi: 0 },
+            Scalar::Ptr => self.pointer_slot(self.mem.pointer_to(bits as u64)),
+        }
+    }
+
+    pub fn pointer_slot(&self, p: Pointer) -> Slot {
+        Slot { lo: p.addr, hi: p.prov }
+    }
+
+    /// Creates globals with their initial contents.
+    pub fn set_up(&mut self) -> Step<()> {
+        let p = self.p;
+        for i in 0..3 {
+            let id = self.create(8, Kind::Stream)?;
+            debug_assert_eq!(id, FIRST_STREAM + i);
+        }
+        for (i, &var) in self.layout.global_objects.iter().enumerate() {
+            let id = self.create(object_size(p, var), Kind::Global)?;
+            debug_assert_eq!(id as usize, FIRST_GLOBAL as usize + i);
+        }
+        self.globals = vec![Slot::default(); self.layout.global_regs.len()];
+        for (i, &var) in self.layout.global_objects.iter().enumerate() {
+            let id = FIRST_GLOBAL + i as u32;
+            match &p.vars[var].init {
+                Init::Unknown => match stream_named(&p.vars[var].name) {
+                    Some(stream) if p.scalar_of(p.vars[var].ty) == Some(Scalar::Ptr) => {
+                        let pointer = self.mem.pointer(FIRST_STREAM + stream, 0);
+                        self.mem.write_pointer(id, 0, pointer);
+                    }
+                    _ => {
+                        let data = &mut self.mem.objects[id as usize].data;
+                        self.inputs.unknown_bytes(EdgeId(u32::MAX), data);
+                    }
+                },
+                Init::Image(items) => {
+                    for item in items {
+                        self.init(id, item)?;
+                    }
+                }
+            }
+            self.mem.objects[id as usize].read_only = p.vars[var].read_only;
+        }
+        for (i, &var) in self.layout.global_regs.iter().enumerate() {
+            let Some(ty) = p.scalar_of(p.vars[var].ty) else { continue };
+            self.globals[i] = match &p.vars[var].init {
+                Init::Unknown => match stream_named(&p.vars[var].name) {
+                    Some(stream) if ty == Scalar::Ptr => {
+                        self.pointer_slot(self.mem.pointer(FIRST_STREAM + stream, 0))
+                    }
+                    _ => {
+                        let bits = self.inputs.unknown(ty, EdgeId(u32::MAX));
+                        self.bits_slot(ty, bits)
+                    }
+                },
+                // The image of a scalar, by way of memory: it may be given byte by byte.
+                Init::Image(items) => {
+                    let id = self.create(object_size(p, var).max(16), Kind::Global)?;
+                    for item in items {
+                        self.init(id, item)?;
+                    }
+                    let size = p.size_of(p.vars[var].ty).unwrap_or(0).min(16) as usize;
+                    let slot = match ty {
+                        Scalar::Ptr => self.pointer_slot(self.mem.read_pointer(id, 0)),
+                        _ => self.bits_slot(ty, self.mem.read(id, 0, size) & value_mask(ty)),
+                    };
+                    self.mem.kill(id);
+                    slot
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn init(&mut self, id: u32, item: &InitItem) -> Step<()> {
+        let at = item.offset as usize;
+        let size = init_size(self.p, &item.value) as usize;
+        if at + size > self.mem.objects[id as usize].data.len() {
+            return Err(Outcome::Unsupported("initial contents outside of an object".into()));
+        }
+        match &item.value {
+            InitValue::Bytes(bytes) => {
+                self.mem.objects[id as usize].data[at..at + size].copy_from_slice(bytes);
+            }
+            InitValue::Int(_, bits) | InitValue::Float(_, bits) => self.mem.write(id, at, size, *bits),
+            InitValue::Absolute(addr) => self.mem.write(id, at, size, u128::from(*addr)),
+            InitValue::Func(f) => self.mem.write(id, at, size, Memory::function_address(f.0).into()),
+            InitValue::Addr(var, offset) => match self.layout.vars[*var] {
+                crate::layout::VarLoc::GlobalObject(to) => {
+                    let pointer = self.mem.pointer(to, *offset as u64);
+                    self.mem.write_pointer(id, at, pointer);
+                }
+                _ => return Err(Outcome::Unsupported("the address of a register".into())),
+            },
+        }
+        Ok(())
+    }
+
+    pub fn create(&mut self, size: u64, kind: Kind) -> Step<u32> {
+        self.mem.create(size, kind).map_err(|_| Outcome::MemoryLimit)
+    }
+
+    /// The code of a function, compiled when it is first called.
+    pub fn entry(&mut self, func: FuncId) -> Step<Entry> {
+        if let Some(entry) = self.store.entries[func] {
+            return Ok(entry);
+        }
+        let observed = self.store.observed;
+        let entry = compile::compile(self.p, self.layout, &mut self.store.code, func, observed)
+            .map_err(Outcome::Unsupported)?;
+        self.store.entries[func] = Some(entry);
+        Ok(entry)
+    }
+
+    /// Calls a function with a body. The arguments are registers of the caller.
+    pub fn call(&mut self, func: FuncId, site: u32, first: usize, result: Reg) -> Step<()> {
+        let entry = self.entry(func)?;
+        let body = self.p.body(func);
+        let layout = self.layout;
+        let frame_layout = &layout.frames[func];
+        let base = self.regs.len();
+        let frame = Frame {
+            func,
+            return_pc: self.pc,
+            result,
+            site,
+            base,
+            objects: self.frame_objects.len(),
+            allocas: self.allocas.len(),
+        };
+        let stack = (base + entry.regs as usize) * 16 + self.frames.len() * 64;
+        if self.mem.used + stack as u64 > self.config.memory_limit {
+            return Err(Outcome::MemoryLimit);
+        }
+        self.regs.resize(base + entry.regs as usize, Slot::default());
+        for (k, &size) in frame_layout.sizes.iter().enumerate() {
+            let id = if frame_layout.at_entry[k] { self.create(size, Kind::Local)? } else { 0 };
+            self.frame_objects.push(id);
+        }
+        for (i, &param) in body.params.iter().enumerate() {
+            let slot = self.regs[first + i];
+            match layout.vars[param] {
+                crate::layout::VarLoc::Reg(r) => self.regs[base + r as usize] = slot,
+                crate::layout::VarLoc::Object(k) => {
+                    let id = self.frame_objects[frame.objects + k as usize];
+                    match self.p.scalar_of(self.p.vars[param].ty) {
+                        Some(ty) => self.write_scalar(id, 0, ty, slot)?,
+                        None => {
+                            let size = frame_layout.sizes[k as usize];
+                            let from = self.mem.resolve(Pointer { addr: slot.lo, prov: slot.hi }, size)?;
+                            self.mem.copy((id, 0), from, size as usize);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.frames.push(frame);
+        self.pc = entry.pc as usize;
+        Ok(())
+    }
+
+    /// Ends the current call. Returns whether it was the last one.
+    pub fn leave(&mut self) -> bool {
+        let Some(frame) = self.frames.pop() else { return true };
+        for i in frame.objects..self.frame_objects.len() {
+            let id = self.frame_objects[i];
+            if id != 0 {
+                self.mem.kill(id);
+            }
+        }
+        self.frame_objects.truncate(frame.objects);
+        for i in frame.allocas..self.allocas.len() {
+            // One that was released before may be another object by now, unless it still is ours.
+            let id = self.allocas[i];
+            if id != 0 {
+                self.mem.kill(id);
+            }
+        }
+        self.allocas.truncate(frame.allocas);
+        self.regs.truncate(frame.base);
+        self.pc = frame.return_pc;
+        self.frames.is_empty()
+    }
+
+    /// A call through a pointer.
+    pub fn call_pointer(&mut self, site: u32, pointer: u64, first: usize, result: Reg) -> Step<()> {
+        let func = Memory::function_at(pointer).map(FuncId).filter(|f| self.p.funcs.get(*f).is_some());
+        let func = func.ok_or(Outcome::Trap(Trap::Call))?;
+        let edge = self.store.code.sites[site as usize].edge;
+        if let Op::Call { dst, args, .. } = &self.p.edges[edge].op
+            && !self.p.may_call(func, *dst, args)
+        {
+            return Err(Outcome::Trap(Trap::Call));
+        }
+        // Types of the same size may differ in sign or in being a pointer.
+        let Type::Func(sig) = &self.p.types[self.p.funcs[func].ty] else {
+            return Err(Outcome::Trap(Trap::Call));
+        };
+        for (i, ty) in sig.params.iter().enumerate() {
+            let have = self.store.code.sites[site as usize].args.get(i).copied();
+            if let (Some(want), Some(ArgTy::Scalar(have))) = (self.p.scalar_of(*ty), have)
+                && want != have
+            {
+                let bits = slot_bits(have, self.regs[first + i]);
+                self.regs[first + i] = self.bits_slot(want, bits);
+            }
+        }
+        match self.p.funcs[func].body {
+            Some(_) => self.call(func, site, first, result),
+            None => library::call(self, func, site, first, result),
+        }
+    }
+
+    /// Converts a call's result where the pointer's type differs from the function's.
+    pub fn result_slot(&self, func: FuncId, site: u32, slot: Slot) -> Slot {
+        let site = &self.store.code.sites[site as usize];
+        if site.callee.is_some() {
+            return slot;
+        }
+        let Type::Func(sig) = &self.p.types[self.p.funcs[func].ty] else { return slot };
+        match (site.result, self.p.scalar_of(sig.ret)) {
+            (Some(ResultTy::Scalar(want)), Some(have)) if want != have => {
+                self.bits_slot(want, slot_bits(have, slot))
+            }
+            _ => slot,
+        }
+    }
+
+    /// Stores a register's value of a scalar type.
+    pub fn write_scalar(&mut self, id: u32, offset: usize, ty: Scalar, slot: Slot) -> Step<()> {
+        match compile::cell(ty) {
+            Some(cell) => self.write_cell(id, offset, cell, slot),
+            None => {
+                let size = match ty {
+                    Scalar::Int(t) => usize::from(t.bits).div_ceil(8).next_power_of_two(),
+                    _ => 8,
+                };
+                self.mem.write(id, offset, size, slot_bits(ty, slot));
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    pub fn write_cell(&mut self, id: u32, offset: usize, cell: Cell, slot: Slot) -> Step<()> {
+        if self.mem.objects[id as usize].read_only {
+            return Err(BadAccess::ReadOnly.into());
+        }
+        let size = match cell {
+            Cell::I32 | Cell::U32 => {
+                self.mem.objects[id as usize].data[offset..offset + 4]
+                    .copy_from_slice(&(slot.lo as u32).to_le_bytes());
+                return Ok(());
+            }
+            Cell::Ptr => {
+                self.mem.write_pointer(id, offset, Pointer { addr: slot.lo, prov: slot.hi });
+                return Ok(());
+            }
+            Cell::I8 | Cell::U8 | Cell::Flag => {
+                self.mem.objects[id as usize].data[offset] = slot.lo as u8;
+                return Ok(());
+            }
+            Cell::B64 => {
+                self.mem.objects[id as usize].data[offset..offset + 8]
+                    .copy_from_slice(&slot.lo.to_le_bytes());
+                return Ok(());
+            }
+            Cell::I16 | Cell::U16 => 2,
+            Cell::B80 => 10,
+            Cell::B128 => 16,
+        };
+        self.mem.write(id, offset, size, u128::from(slot.hi) << 64 | u128::from(slot.lo));
+        Ok(())
+    }
+
+    #[inline]
+    pub fn read_cell(&self, id: u32, offset: usize, cell: Cell) -> Slot {
+        let data = &self.mem.objects[id as usize].data;
+        let lo = match cell {
+            Cell::I32 | Cell::U32 => {
+                let mut bytes = [0u8; 4];
+                bytes.copy_from_slice(&data[offset..offset + 4]);
+                let x = u32::from_le_bytes(bytes);
+                if cell == Cell::I32 { x as i32 as u64 } else { x.into() }
+            }
+            Cell::I8 => data[offset] as i8 as u64,
+            Cell::U8 => data[offset].into(),
+            Cell::Flag => (data[offset] & 1).into(),
+            Cell::I16 => self.mem.read(id, offset, 2) as i16 as u64,
+            Cell::U16 => self.mem.read(id, offset, 2) as u64,
+            Cell::B64 => {
+                let mut bytes = [0u8; 8];
+                bytes.copy_from_slice(&data[offset..offset + 8]);
+                u64::from_le_bytes(bytes)
+            }
+            Cell::Ptr => return self.pointer_slot(self.mem.read_pointer(id, offset)),
+            Cell::B80 | Cell::B128 => {
+                let bits = self.mem.read(id, offset, if cell == Cell::B80 { 10 } else { 16 });
+                return Slot { lo: bits as u64, hi: (bits >> 64) as u64 };
+            }
+        };
+        Slot { lo, hi: 0 }
+    }
+
+    /// An edge of observed code is about to be executed.
+    pub fn mark(&mut self, edge: EdgeId) -> Step<()> {
+        self.steps += 1;
+        if self.steps > self.config.step_limit {
+            return Err(Outcome::StepLimit);
+        }
+        if let Some(cap) = self.config.trace_cap {
+            if self.trace.len() < cap {
+                self.trace.push(edge);
+            } else {
+                self.trace_cut = true;
+            }
+        }
+        if let Some(observer) = self.observer.take() {
+            let go_on = observer.on_edge(edge, &self.state());
+            self.observer = Some(observer);
+            if !go_on {
+                return Err(Outcome::Observed);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn state(&self) -> State<'_> {
+        State {
+            p: self.p,
+            layout: self.layout,
+            mem: &self.mem,
+            regs: &self.regs,
+            globals: &self.globals,
+            frames: &self.frames,
+            frame_objects: &self.frame_objects,
+        }
+    }
+
+    /// The bytes up to a terminating zero.
+    pub fn c_string(&self, p: Pointer, limit: Option<usize>) -> Step<Vec<u8>> {
+        if limit == Some(0) {
+            return Ok(Vec::new());
+        }
+        let (id, offset) = self.mem.resolve(p, 1)?;
+        let data = &self.mem.objects[id as usize].data[offset..];
+        let data = &data[..limit.unwrap_or(usize::MAX).min(data.len())];
+        match data.iter().position(|b| *b == 0) {
+            Some(n) => Ok(data[..n].to_vec()),
+            None if limit == Some(data.len()) => Ok(data.to_vec()),
+            None => Err(BadAccess::OutOfBounds.into()),
+        }
+    }
+
+    /// Where execution is: the innermost function first.
+    pub fn stack(&self) -> Vec<(FuncId, EdgeId)> {
+        let edges = &self.store.code.edges;
+        let mut edge = edges.get(self.pc.wrapping_sub(1)).copied();
+        let mut stack = Vec::new();
+        for frame in self.frames.iter().rev() {
+            if let Some(edge) = edge {
+                stack.push((frame.func, edge));
+            }
+            edge = self.store.code.sites.get(frame.site as usize).map(|s| s.edge);
+        }
+        stack
+    }
+}
+
+fn stream_named(name: &str) -> Option<u32> {
+    match name {
+        "stdin" => Some(0),
+        "stdout" => Some(1),
+        "stderr" => Some(2),
+        _ => None,
+    }
+}
+
+fn value_mask(ty: Scalar) -> u128 {
+    match ty {
+        Scalar::Float(t) => (1u128 << t.bits()) - 1,
+        _ => u128::MAX,
+    }
+}
