@@ -198,9 +198,6 @@ impl<'a> Checker<'a> {
             self.scopes.bind(name.name, Binding::Error, name.span);
             return None;
         }
-        if let Some((_, span)) = attrs.alias {
-            self.unsupported(span, "attribute alias on a variable");
-        }
         let has_linkage = |c: &Self, o: ObjId| c.prog.objects[o].linkage != Linkage::None;
         let bound = match self.scopes.lookup(name.name) {
             Some(Binding::Object(o)) if has_linkage(self, o) => Some(o),
@@ -254,6 +251,9 @@ impl<'a> Checker<'a> {
                 obj
             }
         };
+        if attrs.alias.is_some() {
+            self.aliased_objects.insert(obj);
+        }
         self.scopes.bind(name.name, Binding::Object(obj), name.span);
         Some(obj)
     }

@@ -48,6 +48,16 @@ const MAX_DIAGNOSTICS: usize = 1000;
 /// The most expressions, statements or objects of a typed program.
 const MAX_NODES: usize = 1 << 30;
 
+/// How deep expressions and statements may nest, counted together.
+const MAX_DEPTH: u32 = 16_384;
+
+/// The stack that [`MAX_DEPTH`] levels need without optimisation, with room to spare. Only what
+/// is used of it ever becomes memory.
+const STACK_BYTES: usize = 512 << 20;
+
+/// How deep nesting may be if there is no such stack.
+const MAX_DEPTH_WITHOUT_STACK: u32 = 64;
+
 /// Types the translation units of a program and links them.
 ///
 /// Always returns a program; it is complete and consistent unless some diagnostic is an error.
@@ -58,13 +68,37 @@ pub fn check_program(
 ) -> (TypedProgram, Vec<Diagnostic>) {
     let known = Known::new(interner);
     let interner = &*interner;
+    // The checker recurses on nested statements, which the parser admits by the thousand; so it
+    // runs on a stack that is made for that.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("type checker".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || check_units(units, interner, &known, data_model, MAX_DEPTH));
+        match thread.map(|t| t.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => check_units(units, interner, &known, data_model, MAX_DEPTH_WITHOUT_STACK),
+        }
+    })
+}
+
+fn check_units(
+    units: &[TranslationUnit],
+    interner: &Interner,
+    known: &Known,
+    data_model: DataModel,
+    max_depth: u32,
+) -> (TypedProgram, Vec<Diagnostic>) {
     let Some(first) = units.first() else {
         return (empty_program(data_model), Vec::new());
     };
     let mut checker = Checker {
         unit: first,
         names: interner,
-        known: &known,
+        known,
+        depth: 0,
+        max_depth,
         prog: empty_program(data_model),
         diags: Vec::new(),
         scopes: Scopes::new(interner.len()),
@@ -73,6 +107,7 @@ pub fn check_program(
         tentative: Vec::new(),
         aliases: Vec::new(),
         replaceable: FxHashSet::default(),
+        aliased_objects: FxHashSet::default(),
         implicit: FxHashSet::default(),
         func: None,
         prototypes: 0,
@@ -109,7 +144,6 @@ pub(crate) struct Known {
     va_list: [Symbol; 5],
     /// `__func__` and its older spellings.
     func_names: [Symbol; 3],
-    main: Symbol,
 }
 
 impl Known {
@@ -124,7 +158,6 @@ impl Known {
             va_list: ["__va_list_tag", "gp_offset", "fp_offset", "overflow_arg_area", "reg_save_area"]
                 .map(|n| interner.intern(n)),
             func_names: ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"].map(|n| interner.intern(n)),
-            main: interner.intern("main"),
         }
     }
 }
@@ -179,6 +212,9 @@ pub(crate) struct Checker<'a> {
     unit: &'a TranslationUnit,
     names: &'a Interner,
     known: &'a Known,
+    /// How many expressions and statements are open, and how many may be.
+    depth: u32,
+    max_depth: u32,
     prog: TypedProgram,
     diags: Vec<Diagnostic>,
     scopes: Scopes,
@@ -192,6 +228,8 @@ pub(crate) struct Checker<'a> {
     aliases: Vec<(FnId, Symbol, Span)>,
     /// Functions whose definition gives way to another one: inline or weak.
     replaceable: FxHashSet<FnId>,
+    /// Variables with attribute `alias`, which may be declared but not used.
+    aliased_objects: FxHashSet<ObjId>,
     /// Names that were called without a declaration, to say so once.
     implicit: FxHashSet<Symbol>,
     func: Option<FuncCtx>,

@@ -127,6 +127,9 @@ impl<'a> Checker<'a> {
     pub(super) fn name_expr(&mut self, name: Symbol, span: Span) -> TExprId {
         match self.scopes.lookup(name) {
             Some(Binding::Object(obj)) => {
+                if !self.aliased_objects.is_empty() && self.aliased_objects.contains(&obj) {
+                    self.unsupported(span, "the use of a variable with attribute alias");
+                }
                 let ty = self.prog.objects[obj].ty;
                 self.push(TExprKind::Object(obj), ty, span)
             }

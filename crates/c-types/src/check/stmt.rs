@@ -73,6 +73,17 @@ impl<'a> Checker<'a> {
 
     /// Checks a statement and appends what it amounts to.
     fn stmt_into(&mut self, id: ast::StmtId, out: &mut Vec<TStmtId>) {
+        if self.depth >= self.max_depth {
+            let span = self.unit.stmts[id].span;
+            self.error(span, "expressions and statements are nested too deeply");
+            return;
+        }
+        self.depth += 1;
+        self.stmt_inner(id, out);
+        self.depth -= 1;
+    }
+
+    fn stmt_inner(&mut self, id: ast::StmtId, out: &mut Vec<TStmtId>) {
         let unit = self.unit;
         let ast::Stmt { ref kind, span } = unit.stmts[id];
         let stmt = match *kind {
