@@ -3,7 +3,7 @@
 //!
 //! A function that returns [`Parsed`] has already reported what went wrong when it returns
 //! [`Failed`]; whoever can go on from there (a statement, a declaration, a condition) calls one of
-//! the recovery functions of [`recover`](self::recover).
+//! the recovery functions of [`recover`].
 
 mod attr;
 mod builtin;

@@ -16,7 +16,7 @@ pub struct FunctionDef {
     pub attrs: Vec<Attribute>,
     /// The parameter declarations of a K&R definition, between the declarator and the body.
     pub knr_decls: Vec<DeclId>,
-    /// The body, a [`StmtKind::Block`].
+    /// The body, a [`StmtKind::Block`](super::StmtKind::Block).
     pub body: StmtId,
     /// From the first specifier to the closing brace.
     pub span: Span,

@@ -137,7 +137,7 @@ pub enum ExprKind {
     },
     /// `_Generic(…)`
     Generic(Box<Generic>),
-    /// `({ … })`; the statement is a [`StmtKind::Block`].
+    /// `({ … })`; the statement is a [`StmtKind::Block`](super::StmtKind::Block).
     StmtExpr(StmtId),
     /// `&&label`
     LabelAddr(Ident),
