@@ -74,6 +74,12 @@ const BUDGET_PERIOD: u32 = 1 << 12;
 /// Bits of a rank below the level.
 const TAG_BITS: u32 = 40;
 
+/// New nodes that are always allowed between two collections.
+const MIN_ROOM: usize = 1 << 16;
+
+/// Sets of variables that are remembered by name.
+const MAX_SETS: usize = 1 << 12;
+
 /// The end of the free list.
 const END: u32 = u32::MAX;
 
@@ -103,6 +109,8 @@ pub(crate) struct Kernel<const LINEAR: bool> {
     /// Live nodes after the last collection.
     settled: usize,
     instances: u32,
+    /// Instances that name sets of variables.
+    sets: FxHashMap<Box<[Var]>, u32>,
 }
 
 impl<const LINEAR: bool> Kernel<LINEAR> {
@@ -127,6 +135,7 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
             roots: FxHashMap::default(),
             settled: 0,
             instances: 0,
+            sets: FxHashMap::default(),
         }
     }
 
@@ -342,12 +351,28 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
     /// A number never used before as third operand of a cached operation, for operations whose
     /// meaning depends on more than nodes.
     pub(crate) fn fresh_instance(&mut self) -> u32 {
-        if self.instances as usize >= u32::MAX as usize - MAX_VARS {
+        if self.instances == u32::MAX {
             self.cache.clear(self.live);
+            self.sets.clear();
             self.instances = 0;
         }
         self.instances += 1;
         self.instances
+    }
+
+    /// The instance that names a set of variables, so that operations over the same set share results.
+    pub(crate) fn set_instance(&mut self, vars: &[Var]) -> u32 {
+        let mut sorted: Box<[Var]> = vars.into();
+        sorted.sort_unstable();
+        if let Some(&instance) = self.sets.get(&sorted) {
+            return instance;
+        }
+        if self.sets.len() >= MAX_SETS {
+            self.sets.clear();
+        }
+        let instance = self.fresh_instance();
+        self.sets.insert(sorted, instance);
+        instance
     }
 
     // ---- cofactors ----
@@ -410,7 +435,7 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
 
     /// Whether enough was allocated since the last collection to make another one pay.
     pub(crate) fn wants_collection(&self) -> bool {
-        let room = self.settled.max(1 << 14);
+        let room = self.settled.max(MIN_ROOM);
         self.live > self.settled + room || self.live * 10 > self.limits.nodes * 9
     }
 
@@ -448,7 +473,7 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
             }
         }
         self.settled = self.live;
-        self.cache.clear(self.live);
+        self.cache.retain(|n| marked.get(n as usize).copied().unwrap_or(false));
         self.collections += 1;
         used
     }

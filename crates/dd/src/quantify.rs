@@ -21,12 +21,7 @@ impl Bound {
         for &v in vars {
             member[k.var_level(v) as usize] = true;
         }
-        // A single variable is its own name, so that repeated projections share results. Other sets
-        // are named from the far end, where variables never reach.
-        let instance = match vars {
-            [v] => v.0,
-            _ => u32::MAX - k.fresh_instance(),
-        };
+        let instance = k.set_instance(vars);
         Some(Bound { member, last, instance })
     }
 

@@ -216,6 +216,8 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
             }
         }
         self.collect(&[]);
+        // Some operations, such as the widening, depend on the order.
+        self.cache.clear(self.live);
         outcome
     }
 

@@ -175,6 +175,31 @@ pub(crate) enum OpCode {
     Widen,
 }
 
+impl OpCode {
+    /// How many of an entry's operands are nodes, for operations whose results mean the same after a
+    /// collection; `None` for those that depend on what a single call was given.
+    fn node_operands(code: u32) -> Option<usize> {
+        const ONE: [OpCode; 3] = [OpCode::Not, OpCode::Exists, OpCode::Forall];
+        const TWO: [OpCode; 7] = [
+            OpCode::And,
+            OpCode::Or,
+            OpCode::Xor,
+            OpCode::Diff,
+            OpCode::Leq,
+            OpCode::AndExists,
+            OpCode::Widen,
+        ];
+        let is = |ops: &[OpCode]| ops.iter().any(|&op| op as u32 == code);
+        if is(&ONE) {
+            Some(1)
+        } else if is(&TWO) {
+            Some(2)
+        } else {
+            is(&[OpCode::Ite]).then_some(3)
+        }
+    }
+}
+
 /// The operation cache: direct-mapped and lossy, so a lookup costs one memory access and the size
 /// stays bounded.
 pub(crate) struct Cache {
@@ -217,6 +242,21 @@ impl Cache {
             if e.first != 0 {
                 let slot = self.slot(e.first, e.second, e.third);
                 self.entries[slot] = e;
+            }
+        }
+    }
+
+    /// Forgets the results in which a node occurs that is not live, and those of single calls.
+    pub(crate) fn retain(&mut self, live: impl Fn(u32) -> bool) {
+        for e in &mut self.entries {
+            let kept = OpCode::node_operands(e.first >> (32 - OP_BITS)).is_some_and(|n| {
+                live(e.first & (MAX_NODES as u32 - 1))
+                    && (n < 2 || live(e.second))
+                    && (n < 3 || live(e.third))
+                    && live(e.result)
+            });
+            if !kept {
+                *e = VACANT;
             }
         }
     }

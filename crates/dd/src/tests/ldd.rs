@@ -6,22 +6,17 @@ use rustc_hash::FxHashMap;
 use super::{Grid, Model, Rng};
 use crate::{Cut, Interval, Ldd, Limits, Manager, Node};
 
+/// Projection (or, with `all`, its dual), one dimension after the other.
 fn exists(grid: &Grid, m: &Model, dims: &[usize], all: bool) -> Model {
-    grid.set(|i| {
-        let mut points = vec![grid.point(i).to_vec()];
-        for &d in dims {
-            let n = grid.values[d].len();
-            let spread = |p: Vec<usize>| {
-                (0..n).map(move |v| {
-                    let mut q = p.clone();
-                    q[d] = v;
-                    q
-                })
-            };
-            points = points.into_iter().flat_map(spread).collect();
-        }
-        let mut hits = points.iter().map(|p| m.has(grid.index(p)));
-        if all { hits.all(|h| h) } else { hits.any(|h| h) }
+    dims.iter().fold(m.clone(), |m, &d| {
+        grid.set(|i| {
+            let mut p = grid.point(i).to_vec();
+            let mut hits = (0..grid.values[d].len()).map(|v| {
+                p[d] = v;
+                m.has(grid.index(&p))
+            });
+            if all { hits.all(|h| h) } else { hits.any(|h| h) }
+        })
     })
 }
 

@@ -40,16 +40,16 @@ fn a_long_run_stays_bounded() {
     let x = crate::Var(0);
     let mut f = shared.op(|m| m.interval(x, &Interval::closed(rat(0), rat(3)))).unwrap();
     // Every step makes bounds that were never seen before.
-    for i in 0..60_000i64 {
+    for i in 0..200_000i64 {
         let node = f.node();
         f = shared.op(|m| m.assign(node, x, &[(rat(1), x)], &Interval::point(rat(1 + i % 5)))).unwrap();
     }
     let stats = shared.with(|m| m.stats());
-    assert!(stats.peak < 40_000, "{stats:?}");
+    assert!(stats.peak < 140_000, "{stats:?}");
     assert!(stats.collections > 2);
-    assert!(shared.with(|m| m.labels_in_memory()) < 50_000);
+    assert!(shared.with(|m| m.labels_in_memory()) < 150_000);
     let bounds = shared.with(|m| m.bounds(f.node(), x)).unwrap();
-    assert_eq!(bounds, Interval::closed(rat(180_000), rat(180_003)));
+    assert_eq!(bounds, Interval::closed(rat(600_000), rat(600_003)));
 }
 
 #[test]
