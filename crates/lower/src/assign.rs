@@ -58,23 +58,37 @@ impl Lowerer<'_> {
     }
 
     fn assign_scalar(&mut self, lhs: TExprId, rhs: TExprId, want: bool, span: Span) -> Option<ExprId> {
-        if let (TExprKind::Object(obj), TExprKind::Call { .. }) = (self.kind(lhs), self.kind(rhs))
+        let call = self.same_machine_value(rhs);
+        if let (TExprKind::Object(obj), TExprKind::Call { .. }) = (self.kind(lhs), self.kind(call))
             && self.typed.objects[*obj].vla_size.is_none()
         {
             let dst = self.place(lhs);
-            if self.pool.program.place_scalar(dst) == self.scalar_of(rhs) {
+            if self.pool.program.place_scalar(dst) == self.scalar_of(call) {
                 self.check_write(dst, span);
-                self.call(rhs, Into::Place(dst, span));
+                self.call(call, Into::Place(dst, span));
                 return want.then(|| self.pool.load(dst));
             }
         }
         let (place, value) = self.place_and_value(lhs, rhs, span);
+        self.check_read(place, span);
         self.store(place, value, want, span)
     }
 
-    /// Stores a value; its value afterwards if that is wanted.
+    /// An expression below conversions that do nothing, as between pointers.
+    pub(crate) fn same_machine_value(&self, e: TExprId) -> TExprId {
+        let mut e = e;
+        while let TExprKind::Convert(inner) = *self.kind(e)
+            && self.scalar_of(inner).is_some()
+            && self.scalar_of(inner) == self.scalar_of(e)
+        {
+            e = inner;
+        }
+        e
+    }
+
+    /// Stores a value in a place that can be read; its value afterwards if that is wanted.
     fn store(&mut self, place: PlaceId, value: ExprId, want: bool, span: Span) -> Option<ExprId> {
-        self.check_write(place, span);
+        self.check_writable(place, span);
         let value = self.bound(value, span);
         if !want {
             self.assign(place, value, span);

@@ -5,7 +5,6 @@ use palisade_base::Span;
 use palisade_c_types::tast::*;
 use palisade_c_types::types::TypeTable;
 use palisade_cfa::*;
-use smallvec::SmallVec;
 
 impl Lowerer<'_> {
     /// An atomic operation whose operands were evaluated; its value if it has one.
@@ -20,7 +19,7 @@ impl Lowerer<'_> {
         let place = match op {
             Builtin::AtomicTestAndSet | Builtin::AtomicClear => {
                 let ty = self.type_id(TypeTable::CHAR);
-                self.target(values[0], ty)
+                self.pointed_to(values[0], ty)
             }
             _ => self.pointee(args[0], values[0])?,
         };
@@ -89,15 +88,11 @@ impl Lowerer<'_> {
         }
     }
 
-    fn target(&mut self, ptr: ExprId, ty: TypeId) -> PlaceId {
-        self.pool.place(Place { base: Base::Deref(ptr), path: SmallVec::new(), ty, bits: None })
-    }
-
     /// What a pointer argument points to.
     fn pointee(&mut self, arg: TExprId, ptr: ExprId) -> Option<PlaceId> {
         let pointee = self.typed.types.pointee(self.typed.exprs[arg].ty.ty)?;
         let ty = self.type_id(pointee.ty);
-        Some(self.target(ptr, ty))
+        Some(self.pointed_to(ptr, ty))
     }
 
     fn old_contents(&mut self, place: PlaceId, span: Span) -> ExprId {

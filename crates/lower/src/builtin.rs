@@ -208,9 +208,9 @@ impl Lowerer<'_> {
         for i in 0..bytes {
             let from = self.pool.int(IntTy::I32, i128::from(8 * i));
             let to = self.pool.int(IntTy::I32, i128::from(8 * (bytes - 1 - i)));
-            let byte = self.pool.binary(BinOp::Shr, x, from);
+            let byte = if i == 0 { x } else { self.pool.binary(BinOp::Shr, x, from) };
             let byte = self.pool.binary(BinOp::And, byte, mask);
-            let byte = self.pool.binary(BinOp::Shl, byte, to);
+            let byte = if i == bytes - 1 { byte } else { self.pool.binary(BinOp::Shl, byte, to) };
             result = Some(match result {
                 None => byte,
                 Some(r) => self.pool.binary(BinOp::Or, r, byte),
@@ -322,8 +322,7 @@ impl Lowerer<'_> {
         if store {
             let result = self.save(result, span);
             let ty = self.type_id(target);
-            let base = Base::Deref(values[2]);
-            let place = self.pool.place(Place { base, path: SmallVec::new(), ty, bits: None });
+            let place = self.pointed_to(values[2], ty);
             self.check_write(place, span);
             self.assign(place, result, span);
         }

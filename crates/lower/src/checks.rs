@@ -188,6 +188,11 @@ impl Lowerer<'_> {
     /// Checks before a place is written.
     pub(crate) fn check_write(&mut self, place: PlaceId, span: Span) {
         self.check_read(place, span);
+        self.check_writable(place, span);
+    }
+
+    /// A place that can be read can also be written.
+    pub(crate) fn check_writable(&mut self, place: PlaceId, span: Span) {
         if !self.wants(CheckKind::ReadOnly) {
             return;
         }

@@ -430,6 +430,25 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Goes on only if a scalar expression is not zero. A conjunction becomes several assumptions.
+    pub(crate) fn assume(&mut self, e: TExprId) {
+        let span = self.span(e);
+        match *self.kind(e) {
+            TExprKind::Logical { and: true, .. } => {
+                for operand in self.logical_operands(e).1 {
+                    self.assume(operand);
+                }
+            }
+            TExprKind::Convert(a) if self.keeps_truth(a, e) => self.assume(a),
+            _ => {
+                let cond = self.truth(e);
+                if self.pool.constant(cond) != Some(1) {
+                    self.emit(Op::Assume { cond }, span);
+                }
+            }
+        }
+    }
+
     /// Whether the conversion `to` of `from` is zero exactly if `from` is.
     fn keeps_truth(&self, from: TExprId, to: TExprId) -> bool {
         if self.typed.types.get(self.typed.exprs[to].ty.ty) == CType::Int(IntKind::Bool) {
@@ -563,7 +582,8 @@ impl Lowerer<'_> {
                 }
                 _ => {
                     let ptr = self.value(ptr);
-                    self.pointed_to(ptr, e)
+                    let ty = self.type_id(self.typed.exprs[e].ty.ty);
+                    self.pointed_to(ptr, ty)
                 }
             },
             // A record value: it lives in an object of its own, which may have to have an address.
@@ -597,6 +617,7 @@ impl Lowerer<'_> {
     pub(crate) fn index_place(&mut self, base: PlaceId, elem: CTypeId, index: ExprId) -> PlaceId {
         let stride = self.typed.types.size_of(elem).unwrap_or(0);
         let ty = self.type_id(elem);
+        let index = self.pool.same_integer(index);
         let mut place = self.pool.program.places[base].clone();
         place.path.push(Proj::Index { index, stride });
         place.ty = ty;
@@ -618,11 +639,9 @@ impl Lowerer<'_> {
         self.pool.place(place)
     }
 
-    /// What a pointer points to, as the lvalue `e`. A subscript stays visible in the path.
-    fn pointed_to(&mut self, ptr: ExprId, e: TExprId) -> PlaceId {
-        let elem = self.typed.exprs[e].ty.ty;
-        let ty = self.type_id(elem);
-        let size = self.typed.types.size_of(elem);
+    /// What a pointer points to, as a piece of type `ty`. A subscript stays visible in the path.
+    pub(crate) fn pointed_to(&mut self, ptr: ExprId, ty: TypeId) -> PlaceId {
+        let size = self.pool.program.size_of(ty);
         let (base, path) = match self.pool.program.exprs[ptr].kind {
             ExprKind::PtrAdd { ptr: base, index, stride } if Some(stride) == size => {
                 (base, SmallVec::from_elem(Proj::Index { index, stride }, 1))

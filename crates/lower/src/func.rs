@@ -50,6 +50,21 @@ impl Lowerer<'_> {
         self.install(params, body.span);
     }
 
+    /// Lowers the library functions that are mentioned so far, and those that these mention.
+    pub(crate) fn library_bodies(&mut self) {
+        loop {
+            self.make_images();
+            let waiting = self.typed.funcs.ids().find(|&f| {
+                let made = self.funcs[f].map(|func| self.pool.program.funcs[func].body.is_some());
+                self.is_library(f) && made == Some(false)
+            });
+            match waiting {
+                Some(f) => self.function(f),
+                None => return,
+            }
+        }
+    }
+
     /// `main` returns 0 if it ends without a return statement.
     fn zero_result(&mut self) -> Option<Arg> {
         let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[self.at.func].ty] else {

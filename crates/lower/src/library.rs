@@ -218,6 +218,11 @@ impl Lowerer<'_> {
                 None => Some(None),
             };
         }
+        if operation == Operation::Assume {
+            self.assume(args[0]);
+            args[1..].iter().for_each(|&a| self.effects(a));
+            return Some(self.no_result(e, into));
+        }
         if matches!(into, Into::Nothing) && self.whole_objects(operation, args, span) {
             return Some(None);
         }
@@ -235,14 +240,6 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<ExprId> {
         match operation {
-            Operation::Assume => {
-                let cond = self.scalar_arg(&args, 0, None);
-                let cond = self.pool.is_true(cond);
-                if self.pool.constant(cond) != Some(1) {
-                    self.emit(Op::Assume { cond }, span);
-                }
-                self.no_result(e, into)
-            }
             Operation::Allocate { size, kind } => {
                 let size = self.size_arg(&args, size);
                 self.deliver(e, into, Scalar::Ptr, |dst| Op::Alloc { dst, size, kind, zeroed: false })
@@ -312,7 +309,8 @@ impl Lowerer<'_> {
                 self.emit(Op::MemSet { dst, byte, len }, span);
                 self.give(dst, into, e)
             }
-            Operation::Nothing | Operation::Nondet { .. } => self.no_result(e, into),
+            // The others were handled before their arguments were evaluated.
+            Operation::Assume | Operation::Nothing | Operation::Nondet { .. } => self.no_result(e, into),
         }
     }
 
@@ -324,7 +322,7 @@ impl Lowerer<'_> {
         }
         let &TExprKind::Int(len) = self.kind(args[2]) else { return false };
         let part = |this: &Self, e: TExprId| {
-            let e = this.unconverted(e);
+            let e = this.same_machine_value(e);
             let (TExprKind::AddrOf(place) | TExprKind::Decay(place)) = *this.kind(e) else { return None };
             let fits = this.typed.types.size_of(this.typed.exprs[place].ty.ty).map(u128::from) == Some(len);
             let plain = this.typed.is_lvalue(place) && !this.traits(place).has(Traits::EFFECT);
@@ -352,17 +350,6 @@ impl Lowerer<'_> {
             }
             _ => false,
         }
-    }
-
-    /// A pointer below conversions between pointers.
-    fn unconverted(&self, e: TExprId) -> TExprId {
-        let mut e = e;
-        while let TExprKind::Convert(inner) = *self.kind(e)
-            && self.scalar_of(inner) == Some(Scalar::Ptr)
-        {
-            e = inner;
-        }
-        e
     }
 
     /// The result of an operation that has none, should the program use one.

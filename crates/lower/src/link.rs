@@ -38,23 +38,22 @@ pub(crate) fn lower_linked(
     let mut lowerer =
         Lowerer::new(typed, names, options, library.instead, library.functions, library.exit_handlers);
     // Functions and variables are numbered in source order.
-    for (f, func) in typed.funcs.iter_enumerated() {
-        if func.body.is_some() {
-            lowerer.func_of(f);
-        }
+    let own = |lowerer: &Lowerer, f: FnId| typed.funcs[f].body.is_some() && !lowerer.is_library(f);
+    for f in typed.funcs.ids().filter(|&f| own(&lowerer, f)).collect::<Vec<_>>() {
+        lowerer.func_of(f);
     }
     for (obj, object) in typed.objects.iter_enumerated() {
-        if object.kind == ObjKind::Global && object.image.is_some() {
+        let of_library = object.span.lo >= library_from && !object.span.is_none();
+        if object.kind == ObjKind::Global && object.image.is_some() && !of_library {
             lowerer.var_of(obj);
         }
     }
-    for (f, func) in typed.funcs.iter_enumerated() {
-        if func.body.is_some() {
-            lowerer.function(f);
-        }
+    for f in typed.funcs.ids().filter(|&f| own(&lowerer, f)).collect::<Vec<_>>() {
+        lowerer.function(f);
     }
-    let entry = lowerer.entry();
     lowerer.make_images();
+    let entry = lowerer.entry();
+    lowerer.library_bodies();
     match entry {
         Some(entry) if !lowerer.diagnostics.iter().any(Diagnostic::is_error) => {
             lowerer.pool.program.entry = entry;

@@ -3,7 +3,7 @@
 use crate::Lowerer;
 use palisade_base::Span;
 use palisade_c_types::tast::{self, *};
-use palisade_c_types::types::CType;
+use palisade_c_types::types::{CType, CTypeId};
 use palisade_cfa::{self as cfa, *};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Lowerer<'_> {
         // A variable length array is a pointer to its memory.
         let ty = match object.vla_size {
             None => self.type_id(object.ty.ty),
-            Some(_) => self.scalar_type(Scalar::Ptr),
+            Some(_) => self.array_pointer(object.ty.ty),
         };
         let var = self.pool.program.vars.push(Var {
             name,
@@ -60,6 +60,17 @@ impl Lowerer<'_> {
             _ => {}
         }
         var
+    }
+
+    /// The type of a pointer to an array's elements.
+    fn array_pointer(&mut self, array: CTypeId) -> TypeId {
+        match self.typed.types.get(array) {
+            CType::Array(elem, _) => {
+                let elem = self.type_id(elem.ty);
+                self.pool.program.types.push(Type::Ptr(elem))
+            }
+            _ => self.scalar_type(Scalar::Ptr),
+        }
     }
 
     /// Where the contents of an object end; beyond its type if a flexible array member has some.
@@ -138,16 +149,16 @@ impl Lowerer<'_> {
             _ => self.name(func.name),
         };
         let mut ty = self.type_id(func.ty);
-        if func.body.is_some()
-            && let Type::Func(sig) = &self.pool.program.types[ty]
-            && sig.variadic
-        {
-            let mut sig = sig.clone();
-            let declared = self.typed.types.callable_sig(func.ty).map(|s| self.typed.types.sig(s).variadic);
-            sig.variadic = declared == Some(true);
+        if let (Some(body), Some(sig)) = (&func.body, self.typed.types.callable_sig(func.ty)) {
+            // The definition decides, also where the declared type does not say the parameters.
+            let sig = self.typed.types.sig(sig);
+            let mut params: Vec<TypeId> =
+                body.params.iter().map(|&p| self.type_id(self.typed.objects[p].ty.ty)).collect();
             if sig.variadic {
-                sig.params.push(self.scalar_type(Scalar::Ptr));
+                params.push(self.scalar_type(Scalar::Ptr));
             }
+            let ret = self.type_id(sig.ret);
+            let sig = Signature { ret, params, variadic: sig.variadic };
             ty = self.pool.program.types.push(Type::Func(sig));
         }
         let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None });
@@ -200,10 +211,11 @@ impl Lowerer<'_> {
         match item.value {
             tast::InitValue::Expr(e) if self.scalar_of(e).is_some() => {
                 let span = if item.path.is_empty() { span } else { self.span(e) };
-                if let (TExprKind::Call { .. }, true) = (self.kind(e), item.path.is_empty())
-                    && self.pool.program.place_scalar(part) == self.scalar_of(e)
+                let call = self.same_machine_value(e);
+                if let (TExprKind::Call { .. }, true) = (self.kind(call), item.path.is_empty())
+                    && self.pool.program.place_scalar(part) == self.scalar_of(call)
                 {
-                    self.call(e, crate::call::Into::Place(part, span));
+                    self.call(call, crate::call::Into::Place(part, span));
                     return;
                 }
                 let value = self.value(e);

@@ -163,6 +163,19 @@ impl Pool {
         self.convert(a, Scalar::Int(to))
     }
 
+    /// An integer below conversions that keep its value, for where only the value counts.
+    pub(crate) fn same_integer(&self, e: ExprId) -> ExprId {
+        let mut e = e;
+        while let ExprKind::Convert(inner) = self.program.exprs[e].kind
+            && let (Scalar::Int(to), Scalar::Int(from)) = (self.ty(e), self.ty(inner))
+            && to.bits > from.bits
+            && (to.signed || !from.signed)
+        {
+            e = inner;
+        }
+        e
+    }
+
     /// Whether a scalar is not zero: a truth value.
     pub(crate) fn is_true(&mut self, a: ExprId) -> ExprId {
         let ty = self.ty(a);
@@ -194,7 +207,23 @@ impl Pool {
             let inner = *inner;
             return if op == CmpOp::Ne { inner } else { self.not(inner) };
         }
+        if let Some((a, b)) = self.narrowed(a, b) {
+            return self.cmp(op, a, b);
+        }
+        if let Some((b, a)) = self.narrowed(b, a) {
+            return self.cmp(op, a, b);
+        }
         self.push(Scalar::BOOL, ExprKind::Cmp(op, a, b))
+    }
+
+    /// For a promoted integer and a constant of the type before promotion: both in that type.
+    fn narrowed(&mut self, a: ExprId, b: ExprId) -> Option<(ExprId, ExprId)> {
+        let ExprKind::Convert(inner) = self.program.exprs[a].kind else { return None };
+        let (Scalar::Int(wide), Scalar::Int(narrow)) = (self.ty(a), self.ty(inner)) else { return None };
+        let value = self.int_constant(b)?;
+        let keeps_value = wide.bits > narrow.bits && (wide.signed || !narrow.signed);
+        let fits = narrow.bits > 1 && narrow.decode(value as u128) == value;
+        (keeps_value && fits).then(|| (inner, self.int(narrow, value)))
     }
 
     /// The opposite of a truth value.
@@ -270,6 +299,7 @@ impl Pool {
         if self.int_constant(index) == Some(0) || stride == 0 {
             return ptr;
         }
+        let index = self.same_integer(index);
         self.push(Scalar::Ptr, ExprKind::PtrAdd { ptr, index, stride })
     }
 
