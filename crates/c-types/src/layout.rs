@@ -183,15 +183,17 @@ impl TypeTable {
                 None => {
                     let mut align = match decl.align {
                         Some(own) if packed => own,
-                        Some(own) => own.max(natural),
+                        // An alignment below the type's own counts for nothing.
+                        Some(own) if own >= natural => own,
                         None if packed => 1,
-                        None => limited,
+                        _ => limited,
                     };
                     if let Some(pack) = pack {
                         align = align.min(pack);
                     }
                     record_align = record_align.max(align);
-                    user_align |= decl.align.is_some() || (type_user_align && !packed);
+                    user_align |= decl.align.is_some_and(|own| packed || own >= natural)
+                        || (type_user_align && !packed);
                     round_up(start, align.checked_mul(8)?)?
                 }
                 Some(0) => {

@@ -270,6 +270,13 @@ pub struct Sig {
     pub prototype: bool,
 }
 
+impl Sig {
+    /// Whether it is the type of a K&R definition, which has parameters but no prototype.
+    pub fn is_definition(&self) -> bool {
+        !self.prototype && !self.params.is_empty()
+    }
+}
+
 /// A member of a record. Unnamed bit-fields are no members.
 #[derive(Clone, Debug)]
 pub struct Field {

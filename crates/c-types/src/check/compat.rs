@@ -1,5 +1,7 @@
 //! Compatible and composite types (C11 6.2.7).
 
+use palisade_cfa::FloatTy;
+
 use super::Checker;
 use crate::types::*;
 
@@ -39,6 +41,7 @@ impl Checker<'_> {
                 };
                 lengths && self.compatible_at(a, b, depth + 1)
             }
+            (CType::Record(_), CType::Record(_)) => self.same_record(a, b),
             (CType::Func(a), CType::Func(b)) => self.compatible_sigs(types.sig(a), types.sig(b), depth + 1),
             _ => false,
         }
@@ -54,10 +57,21 @@ impl Checker<'_> {
                     && a.params.len() == b.params.len()
                     && a.params.iter().zip(&b.params).all(|(&x, &y)| self.compatible_types(x, y, depth))
             }
-            // gcc accepts an unprototyped declaration beside any prototype that needs no
-            // promotion; a mismatch there is the caller's error, not the declaration's.
-            _ => true,
+            // An unprototyped declaration goes with any prototype whose parameters need no
+            // promotion; only a definition without prototype says more, and that is not checked.
+            (false, false) => true,
+            (true, false) => b.is_definition() || self.needs_no_promotion(a),
+            (false, true) => a.is_definition() || self.needs_no_promotion(b),
         }
+    }
+
+    fn needs_no_promotion(&self, sig: &Sig) -> bool {
+        let promoted = |p: CTypeId| match self.prog.types.get(p) {
+            CType::Float(FloatTy::F32) => TypeTable::DOUBLE,
+            CType::Enum(_) => p,
+            _ => self.promoted_type(p),
+        };
+        !sig.variadic && sig.params.iter().all(|&p| promoted(p) == p)
     }
 
     /// The composite of two compatible types: what either says.

@@ -257,18 +257,19 @@ impl<'a> Checker<'a> {
         if a == b {
             return true;
         }
-        match (self.prog.types.record_of(a), self.prog.types.record_of(b)) {
-            (Some(x), Some(y)) => {
-                let file = |s: Span| s.lo >= self.unit_span.lo && s.hi <= self.unit_span.hi;
-                x.union == y.union
-                    && x.tag == y.tag
-                    && x.tag.is_some()
-                    && x.size == y.size
-                    && x.fields.len() == y.fields.len()
-                    && !(file(x.span) && file(y.span))
-            }
-            _ => false,
+        let (Some(x), Some(y)) = (self.prog.types.record_of(a), self.prog.types.record_of(b)) else {
+            return false;
+        };
+        let in_this_file = |s: Span| s.lo >= self.unit_span.lo && s.hi <= self.unit_span.hi;
+        if x.union != y.union || x.tag != y.tag || (in_this_file(x.span) && in_this_file(y.span)) {
+            return false;
         }
+        let alike = |(f, g): (&Field, &Field)| f.name == g.name && f.offset == g.offset && f.bits == g.bits;
+        !x.complete
+            || !y.complete
+            || (x.size == y.size
+                && x.fields.len() == y.fields.len()
+                && x.fields.iter().zip(&y.fields).all(alike))
     }
 
     fn to_transparent_union(&mut self, e: TExprId, to: CTypeId) -> Option<TExprId> {

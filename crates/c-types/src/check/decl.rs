@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
             TypeSpec::TypeofExpr { expr, unqual } => {
                 let e = self.unevaluated(expr);
                 let mut ty = self.qty(e);
-                if let CType::BitInt(_) = self.prog.types.get(ty.ty) {
+                if self.prog.bit_range(e).is_some() {
                     self.error(span, "typeof of a bit-field");
                     ty = TypeTable::ERROR.into();
                 }

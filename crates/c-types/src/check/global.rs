@@ -346,6 +346,7 @@ impl<'a> Checker<'a> {
         let base = self.base_type(specs);
         let (ret, _) = self.derived_type(base.0, base.1, rest);
         let attrs = self.decl_attrs(specs, &[&def.declarator.attrs, &def.attrs]);
+        let declared_here = self.scopes.lookup(name.name).is_some();
         // The name is visible in its own parameters and body; its type is merged below.
         let Some(f) = self.declare_function(name, TypeTable::ERROR, specs.storage, &attrs) else { return };
         let body_end = self.unit.stmts[def.body].span.hi;
@@ -372,7 +373,7 @@ impl<'a> Checker<'a> {
         if ret.ty != TypeTable::VOID && ret.ty != TypeTable::ERROR && !self.prog.types.is_complete(ret.ty) {
             self.error(name.span, format!("the function returns incomplete type '{}'", self.type_name(ret)));
         }
-        self.merge_function_type(f, ty, true, name);
+        self.merge_function_type(f, ty, declared_here, name);
         if self.prog.funcs[f].ty == TypeTable::ERROR {
             self.prog.funcs[f].ty = ty;
         }

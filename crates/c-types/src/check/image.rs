@@ -16,6 +16,8 @@ struct Entry {
     offset: u64,
     size: u64,
     value: ConstValue,
+    /// How many parts came before it.
+    order: usize,
 }
 
 /// Bits of a bit-field at their place.
@@ -24,6 +26,8 @@ struct BitEntry {
     position: u64,
     width: u16,
     bits: u128,
+    /// How many parts came before it.
+    order: usize,
 }
 
 impl Checker<'_> {
@@ -32,9 +36,11 @@ impl Checker<'_> {
         let cx = self.init_object(obj, init, true);
         let mut entries = Vec::with_capacity(cx.parts.len());
         let mut bit_fields = Vec::new();
-        for part in cx.parts {
-            self.constant_part(part, &mut entries, &mut bit_fields);
+        let outer = std::mem::replace(&mut self.in_static_init, true);
+        for (order, part) in cx.parts.into_iter().enumerate() {
+            self.constant_part(part, order, &mut entries, &mut bit_fields);
         }
+        self.in_static_init = outer;
         let size = self.prog.types.size_of(self.prog.objects[obj].ty.ty).unwrap_or(0);
         let flexible = self.prog.types.record_of(self.prog.objects[obj].ty.ty).is_some_and(|r| r.flexible);
         let object = &mut self.prog.objects[obj];
@@ -44,12 +50,18 @@ impl Checker<'_> {
         object.image = Some(build_image(entries, bit_fields));
     }
 
-    fn constant_part(&mut self, part: Part, entries: &mut Vec<Entry>, bit_fields: &mut Vec<BitEntry>) {
+    fn constant_part(
+        &mut self,
+        part: Part,
+        order: usize,
+        entries: &mut Vec<Entry>,
+        bit_fields: &mut Vec<BitEntry>,
+    ) {
         let Part { offset, bits, ty, value, .. } = part;
         let e = match value {
             PartValue::Bytes(bytes, ..) => {
                 let size = bytes.len() as u64;
-                entries.push(Entry { offset, size, value: ConstValue::Bytes(bytes.into()) });
+                entries.push(Entry { offset, size, value: ConstValue::Bytes(bytes.into()), order });
                 return;
             }
             PartValue::Expr(e) => e,
@@ -72,12 +84,12 @@ impl Checker<'_> {
                 return;
             };
             let position = offset * 8 + u64::from(range.first);
-            bit_fields.push(BitEntry { position, width: range.width, bits });
+            bit_fields.push(BitEntry { position, width: range.width, bits, order });
             return;
         }
         let size = self.prog.types.size_of(ty.ty).unwrap_or(0);
         let Some(value) = self.constant_value(constant, ty.ty, size, span) else { return };
-        entries.push(Entry { offset, size, value });
+        entries.push(Entry { offset, size, value, order });
     }
 
     fn constant_value(&mut self, constant: Const, ty: CTypeId, size: u64, span: Span) -> Option<ConstValue> {
@@ -197,11 +209,15 @@ fn runs(bytes: &BTreeMap<u64, u8>) -> Vec<ImageItem> {
 }
 
 /// The slow way for initialisers that overwrite parts of themselves: byte by byte, in order.
-/// Bit-fields come last; they overlap other parts only in unions.
-fn bytewise_image(entries: Vec<Entry>, bit_fields: Vec<BitEntry>) -> Image {
+fn bytewise_image(mut entries: Vec<Entry>, bit_fields: Vec<BitEntry>) -> Image {
     let mut bytes: BTreeMap<u64, u8> = BTreeMap::new();
     let mut addresses: BTreeMap<u64, (u64, ConstValue)> = BTreeMap::new();
+    let mut bit_fields = bit_fields.into_iter().peekable();
+    entries.sort_by_key(|e| e.order);
     for entry in entries {
+        while let Some(field) = bit_fields.next_if(|f| f.order < entry.order) {
+            set_bits(&mut bytes, &field);
+        }
         let (start, end) = (entry.offset, entry.offset + entry.size);
         // Addresses are never longer than 8 bytes.
         let overlapped: Vec<u64> = addresses
@@ -229,8 +245,8 @@ fn bytewise_image(entries: Vec<Entry>, bit_fields: Vec<BitEntry>) -> Image {
             bytes.insert(start + i, plain.get(i as usize).copied().unwrap_or(0));
         }
     }
-    for field in &bit_fields {
-        set_bits(&mut bytes, field);
+    for field in bit_fields {
+        set_bits(&mut bytes, &field);
     }
     let mut items = runs(&bytes);
     items.extend(addresses.into_iter().map(|(offset, (_, value))| ImageItem { offset, value }));

@@ -4,6 +4,7 @@
 use palisade_base::Span;
 use palisade_c_syntax::ast::{self, Designator, ExprKind, Init, InitItem as Item};
 use palisade_cfa::BitRange;
+use rustc_hash::FxHashMap;
 
 use super::Checker;
 use crate::tast::*;
@@ -45,6 +46,10 @@ pub(super) struct InitCx {
     /// The object itself, an lvalue.
     root: TExprId,
     too_large: bool,
+    /// The member of each union that was initialised last, by the union's type and offset.
+    active: FxHashMap<(RecordTyId, u64), usize>,
+    /// The end of the part that reaches farthest.
+    end: u64,
 }
 
 /// Where in an object the initialiser is: a part with its type.
@@ -114,6 +119,8 @@ impl<'a> Checker<'a> {
             flexible_end: 0,
             root,
             too_large: false,
+            active: FxHashMap::default(),
+            end: 0,
         };
         if ty.ty == TypeTable::ERROR {
             self.check_init_exprs(init);
@@ -154,8 +161,22 @@ impl<'a> Checker<'a> {
             cx.too_large = true;
             return;
         }
+        let size = match &value {
+            PartValue::Expr(_) => self.prog.types.size_of(target.ty.ty).unwrap_or(0),
+            PartValue::Bytes(bytes, ..) => bytes.len() as u64,
+        };
+        cx.end = cx.end.max(target.offset.saturating_add(size));
         let path = if cx.is_static { Box::default() } else { cx.path.clone().into_boxed_slice() };
         cx.parts.push(Part { path, offset: target.offset, bits: target.bits, ty: target.ty, value });
+    }
+
+    /// Forgets what was said about a part before: it is initialised anew.
+    fn forget(&mut self, cx: &mut InitCx, target: Target) {
+        if target.offset < cx.end {
+            let size = self.prog.types.size_of(target.ty.ty).unwrap_or(0);
+            let range = target.offset..target.offset.saturating_add(size);
+            cx.parts.retain(|part| !range.contains(&part.offset));
+        }
     }
 
     /// The type that a value for this part must have: for a bit-field that of its width.
@@ -270,6 +291,9 @@ impl<'a> Checker<'a> {
     fn braced(&mut self, cx: &mut InitCx, target: Target, list: ast::InitListId) -> u64 {
         let unit = self.unit;
         let list = &unit.init_lists[list];
+        if target.bits.is_none() {
+            self.forget(cx, target);
+        }
         match self.prog.types.get(target.ty.ty) {
             CType::Array(elem, _) => {
                 if let [Item { designators, value: Init::Expr(e) }] = &list.items[..]
@@ -626,6 +650,12 @@ impl<'a> Checker<'a> {
             };
             let Some(f) = self.prog.types.record_of(ty).and_then(|r| r.fields.get(field)) else { break };
             let part = Target { ty: f.ty, offset: target.offset + f.offset, bits: f.bits };
+            if union
+                && let CType::Record(id) = self.prog.types.get(ty)
+                && cx.active.insert((id, target.offset), field).is_some_and(|old| old != field)
+            {
+                self.forget(cx, target);
+            }
             cx.path.push(InitStep::Field(field as u32));
             self.designated(cx, part, items, i, rest, span);
             cx.path.pop();

@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
         };
         let obj = &self.prog.objects[obj];
         if !obj.read_only {
-            return None;
+            return self.eval_const_object(obj, lvalue);
         }
         let offset = usize::try_from(offset).ok()?;
         let size = usize::try_from(self.prog.types.size_of(ty)?).ok()?;
@@ -193,6 +193,19 @@ impl<'a> Checker<'a> {
             bits |= u128::from(bytes.get(offset + i).copied().unwrap_or(0)) << (8 * i);
         }
         Some(Const::Int(bits))
+    }
+
+    /// A `const` variable in the initialiser of another object, which gcc takes for its value.
+    fn eval_const_object(&self, obj: &Object, lvalue: TExprId) -> Option<Const> {
+        let whole = matches!(self.prog.exprs[lvalue].kind, TExprKind::Object(_));
+        if !self.in_static_init || !whole || obj.ty.quals != Quals::CONST {
+            return None;
+        }
+        match obj.image.as_ref()?.items[..] {
+            [] => Some(Const::Int(0)),
+            [ImageItem { offset: 0, value: ConstValue::Int { bits, .. } }] => Some(Const::Int(bits)),
+            _ => None,
+        }
     }
 
     fn eval_offset(&self, index: TExprId, stride: u64, depth: u32) -> Option<i64> {

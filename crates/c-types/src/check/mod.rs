@@ -111,6 +111,7 @@ fn check_units(
         implicit: FxHashSet::default(),
         func: None,
         prototypes: 0,
+        in_static_init: false,
         unit_span: Span::NONE,
     };
     for unit in units {
@@ -235,6 +236,8 @@ pub(crate) struct Checker<'a> {
     func: Option<FuncCtx>,
     /// How many prototypes are open; lengths of arrays in them are not evaluated.
     prototypes: u32,
+    /// Whether constants of a static initialiser are being evaluated.
+    in_static_init: bool,
     /// The whole text of the current unit, as far as it is known.
     unit_span: Span,
 }

@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code)] // each test file uses a part of it
 
+pub mod elf;
+
 use palisade_base::{Diagnostic, SourceMap};
 use palisade_c_syntax::{Interner, parse};
 use palisade_c_types::check_program;
@@ -79,4 +81,50 @@ pub fn gcc_accepts(text: &str, model: DataModel, name: &str) -> Result<(), Strin
     let _ = std::fs::remove_file(&path);
     let out = out?;
     if out.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&out.stderr).into_owned()) }
+}
+
+/// A small random number generator (xorshift), so that a failing case can be found again.
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() >> 16) as usize % n
+    }
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+    /// One of them.
+    pub fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
+        list[self.below(list.len())]
+    }
+}
+
+/// The bytes of an object with static storage; `None` if they hold an address.
+pub fn image_bytes(program: &TypedProgram, obj: &palisade_c_types::tast::Object) -> Option<Vec<u8>> {
+    use palisade_c_types::tast::ConstValue;
+    let size = program.types.size_of(obj.ty.ty)? + obj.extra;
+    let mut bytes = vec![0; size as usize];
+    for item in &obj.image.as_ref()?.items {
+        let plain: Vec<u8> = match &item.value {
+            ConstValue::Bytes(b) => b.to_vec(),
+            ConstValue::Int { size, bits } => bits.to_le_bytes()[..usize::from(*size)].to_vec(),
+            ConstValue::Float(ty, bits) => bits.to_le_bytes()[..usize::from(ty.bits() / 8)].to_vec(),
+            ConstValue::Absolute(a) => {
+                a.to_le_bytes()[..usize::from(program.types.dm.ptr_bits() / 8)].to_vec()
+            }
+            ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => return None,
+        };
+        let at = item.offset as usize;
+        bytes[at..at + plain.len()].copy_from_slice(&plain);
+    }
+    Some(bytes)
 }
