@@ -1,7 +1,7 @@
 //! Where the values come from that a program does not determine, and where its output goes.
 
 use palisade_cfa::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Chooses what the program leaves open.
@@ -171,6 +171,68 @@ impl Inputs for Forced {
         if let Some(forced) = self.bytes.get_mut(&edge).and_then(VecDeque::pop_front) {
             let n = forced.len().min(bytes.len());
             bytes[..n].copy_from_slice(&forced[..n]);
+        }
+    }
+}
+
+/// Answers the questions of the function `.start`, which lowering puts before a `main` with
+/// parameters, such that `main` gets these arguments; everything else is asked of `inner`.
+///
+/// `.start` asks for the number of arguments, then for each one for its size and its contents. If
+/// it asks for an environment, that has one empty string.
+#[derive(Clone, Debug)]
+pub struct Arguments<I> {
+    inner: I,
+    count: Option<u128>,
+    strings: VecDeque<Vec<u8>>,
+    /// The string whose size was asked for last.
+    current: Option<Vec<u8>>,
+    start: FxHashSet<EdgeId>,
+}
+
+impl<I: Inputs> Arguments<I> {
+    /// The arguments from the program's name on.
+    pub fn new(program: &Program, arguments: &[&[u8]], inner: I) -> Arguments<I> {
+        let entry = program.entry;
+        let made = &*program.funcs[entry].name == ".start";
+        let edges = program.edges.iter_enumerated();
+        let start = edges.filter(|(_, e)| made && program.locs[e.src].func == entry).map(|(id, _)| id);
+        Arguments {
+            inner,
+            count: Some(arguments.len() as u128),
+            strings: arguments.iter().map(|s| s.to_vec()).collect(),
+            current: None,
+            start: start.collect(),
+        }
+    }
+}
+
+impl<I: Inputs> Inputs for Arguments<I> {
+    fn input(&mut self, ty: Scalar, edge: EdgeId) -> Option<u128> {
+        self.inner.input(ty, edge)
+    }
+
+    fn unknown(&mut self, ty: Scalar, edge: EdgeId) -> u128 {
+        if !self.start.contains(&edge) {
+            return self.inner.unknown(ty, edge);
+        }
+        // The count is an int, sizes are unsigned.
+        if ty == Scalar::Int(IntTy::I32) {
+            return self.count.take().unwrap_or(1);
+        }
+        let string = self.strings.pop_front().unwrap_or_default();
+        let size = string.len() as u128 + 1;
+        self.current = Some(string);
+        size
+    }
+
+    fn unknown_bytes(&mut self, edge: EdgeId, bytes: &mut [u8]) {
+        if !self.start.contains(&edge) {
+            return self.inner.unknown_bytes(edge, bytes);
+        }
+        if let Some(string) = self.current.take() {
+            let n = string.len().min(bytes.len());
+            bytes[..n].copy_from_slice(&string[..n]);
         }
     }
 }

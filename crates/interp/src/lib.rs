@@ -29,7 +29,7 @@ mod outcome;
 mod scalar;
 mod state;
 
-pub use inputs::{Captured, Discard, Forced, Inputs, Listed, Output, Random, Stream};
+pub use inputs::{Arguments, Captured, Discard, Forced, Inputs, Listed, Output, Random, Stream};
 pub use memory::BadAccess;
 pub use outcome::{Outcome, Run, Taken, Trap};
 pub use state::{Observer, State, Value};
