@@ -193,10 +193,11 @@ impl<'a> Checker<'a> {
         info: LinkedObject,
         attrs: &Attrs,
     ) -> Option<ObjId> {
+        let mut info = info;
         if info.ty.ty == TypeTable::VOID {
-            self.error(name.span, "a variable has type 'void'");
-            self.scopes.bind(name.name, Binding::Error, name.span);
-            return None;
+            // gcc lets a name of the linker be declared so, to take its address.
+            self.warn(name.span, "a variable of type 'void' is taken for one byte");
+            info.ty.ty = TypeTable::CHAR;
         }
         let has_linkage = |c: &Self, o: ObjId| c.prog.objects[o].linkage != Linkage::None;
         let bound = match self.scopes.lookup(name.name) {
