@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part of it
 
 pub mod elf;
+pub mod programs;
 
 use palisade_base::{Diagnostic, SourceMap};
 use palisade_c_syntax::{Interner, parse};
