@@ -71,6 +71,11 @@ pub trait Factor: Clone + fmt::Debug {
     fn constraints(&self) -> Vec<LinCons>;
     /// The independent parts, without dimensions that are free; `None` when there is nothing to split.
     fn split(&self) -> Option<Vec<Self>>;
+    /// The certificate of the factor's widening, see [`NumericDomain::certificate`]; those of several blocks
+    /// are added up.
+    fn certificate(&self) -> Option<[u64; 2]> {
+        None
+    }
     /// May the factor be split, or does its representation matter to a widening?
     fn is_normal(&self) -> bool {
         true
@@ -655,6 +660,27 @@ impl<F: Factor> NumericDomain for Blocks<F> {
             None => Vec::new(),
             Some(list) => vec![list.iter().flat_map(|b| b.constraints()).collect()],
         }
+    }
+
+    fn constraints_on(&self, dims: &[Dim]) -> Vec<LinCons> {
+        let touched = |b: &&Arc<F>| dims.iter().any(|d| b.dims().binary_search(d).is_ok());
+        let mut out: Vec<LinCons> =
+            self.list().iter().filter(touched).flat_map(|b| b.constraints()).collect();
+        out.retain(|c| c.expr.dims().all(|d| dims.contains(&d)));
+        // Bounds that follow from relations with other dimensions.
+        out.extend(dims.iter().flat_map(|d| self.bounds_of(*d).constraints_on(&LinExpr::dim(*d))));
+        out
+    }
+
+    fn certificate(&self) -> Option<Vec<u64>> {
+        let Some(list) = &self.blocks else { return Some(vec![u64::MAX; 2]) };
+        let mut sum = vec![0, 0];
+        for b in list {
+            let c = b.certificate()?;
+            sum[0] += c[0];
+            sum[1] += c[1];
+        }
+        Some(sum)
     }
 
     fn widen_with_thresholds(&mut self, next: &Self, thresholds: &Thresholds) -> bool {

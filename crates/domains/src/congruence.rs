@@ -303,6 +303,17 @@ impl Value for Congruence {
         }
     }
 
+    /// Each step divides the modulus, by two at least. A single number can first get any modulus; that
+    /// it does counts more than all steps after it.
+    fn height(&self) -> u64 {
+        match self {
+            Empty => u64::MAX,
+            All => 0,
+            Class { modulus, .. } if modulus.is_zero() => 1 << 40,
+            Class { modulus, .. } => 1 + u64::from(modulus.numer().bit_len()),
+        }
+    }
+
     fn constraints(&self, d: Dim) -> Vec<LinCons> {
         match self {
             Empty => vec![LinCons::contradiction()],

@@ -40,6 +40,12 @@ impl Dim {
         Dim(index | SCRATCH | (self.0 & RATIONAL))
     }
 
+    /// The scratch dimension in which a single assignment builds its new value; apart from those
+    /// that [`Dim::scratch`] is asked for elsewhere, so that the two may be used together.
+    pub(crate) fn fresh(self) -> Dim {
+        self.scratch(SCRATCH - 1)
+    }
+
     /// Does this dimension only take integer values?
     #[inline]
     pub fn is_int(self) -> bool {

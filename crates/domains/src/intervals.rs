@@ -103,6 +103,11 @@ impl Value for Interval {
         Interval::contains(self, v)
     }
 
+    /// Each finite end can be lost once.
+    fn height(&self) -> u64 {
+        u64::from(self.lo.is_some()) + u64::from(self.hi.is_some())
+    }
+
     fn constraints(&self, d: Dim) -> Vec<LinCons> {
         self.constraints_on(&LinExpr::dim(d))
     }

@@ -505,7 +505,7 @@ fn assign_form<D: NumericDomain>(dom: &mut D, d: Dim, form: &LinForm) {
         return dom.assign_interval(d, &form.range);
     }
     // A fresh dimension takes the value, related to the old state, and then becomes `d`.
-    let fresh = d.scratch(0);
+    let fresh = d.fresh();
     for c in form.noise.constraints_on(&(&LinExpr::dim(fresh) - &form.expr)) {
         dom.assume(&c);
     }

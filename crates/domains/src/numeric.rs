@@ -186,6 +186,24 @@ pub trait NumericDomain: Lattice + fmt::Debug {
             })
     }
 
+    /// The constraints of a convex element that only speak of the given dimensions: what a
+    /// reduced product tells its other side. Nothing for a disjunctive element.
+    fn constraints_on(&self, dims: &[Dim]) -> Vec<LinCons> {
+        match self.to_constraints().as_mut_slice() {
+            [conj] => std::mem::take(conj)
+                .into_iter()
+                .filter(|c| c.expr.dims().all(|d| dims.contains(&d)))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A measure, compared lexicographically, that every growing step of the domain's widening
+    /// decreases (Bagnara, Hill, Zaffanella call it a certificate). `None` when the domain has none.
+    fn certificate(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Is it above everything?
     fn is_top(&self) -> bool {
         Self::top(&self.ctx()).leq(self)

@@ -55,6 +55,8 @@ pub trait Value: Clone + PartialEq + fmt::Debug {
     fn contains(&self, v: &Rat) -> bool;
     /// The value as constraints on `d`.
     fn constraints(&self, d: Dim) -> Vec<LinCons>;
+    /// How often widening can grow the value at most.
+    fn height(&self) -> u64;
     /// The value of a tree when this domain can say more than intervals do.
     fn eval_tree(_tree: &Tree, _get: &dyn Fn(Dim) -> Self) -> Option<Self> {
         None
@@ -275,6 +277,20 @@ impl<V: Value> NumericDomain for Pointwise<V> {
             None => Vec::new(),
             Some(m) => vec![m.iter().flat_map(|(d, v)| v.constraints(d)).collect()],
         }
+    }
+
+    fn constraints_on(&self, dims: &[Dim]) -> Vec<LinCons> {
+        match &self.map {
+            None => vec![LinCons::contradiction()],
+            Some(m) => dims.iter().filter_map(|d| Some(m.get(*d)?.constraints(*d))).flatten().collect(),
+        }
+    }
+
+    fn certificate(&self) -> Option<Vec<u64>> {
+        Some(vec![match &self.map {
+            None => u64::MAX,
+            Some(m) => m.iter().map(|(_, v)| v.height()).sum(),
+        }])
     }
 
     fn contains(&self, state: &dyn Fn(Dim) -> Rat) -> bool {

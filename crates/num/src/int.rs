@@ -438,12 +438,6 @@ impl From<usize> for Int {
     }
 }
 
-impl PartialEq<i64> for Int {
-    fn eq(&self, other: &i64) -> bool {
-        self.0 == Small(*other)
-    }
-}
-
 impl fmt::Display for Int {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

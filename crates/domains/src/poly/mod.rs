@@ -421,6 +421,15 @@ impl Factor for Polyhedron {
         out
     }
 
+    /// A growing step raises the dimension, or keeps it and loses a constraint.
+    fn certificate(&self) -> Option<[u64; 2]> {
+        let pair = self.pair.as_ref()?;
+        Some([
+            pair.outer.linear.len() as u64,
+            pair.outer.rays.iter().filter(|r| !r.is_zero_from(1)).count() as u64,
+        ])
+    }
+
     fn split(&self) -> Option<Vec<Self>> {
         let pair = self.pair.as_ref()?;
         let n = self.dims.len();
