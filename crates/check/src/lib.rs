@@ -4,10 +4,12 @@
 //! This crate uses the reference interpreter, the encoding of edges and the solver, and none of
 //! the code that finds proofs or bugs.
 //!
+//! * [`replay`]: runs a counterexample on the interpreter;
 //! * [`invariants`]: initial, inductive and sufficient, by plain solver queries;
 //! * [`unrolling`]: unrolls once more and finds nothing left out.
 
 pub mod invariants;
+pub mod replay;
 pub mod unrolling;
 
 use palisade_base::Budget;

@@ -33,7 +33,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     }
     let mut program = input.program;
     palisade_property::instrument(&mut program, &property);
-    let settled = settle(&program, &property, &args.analysis, &budget, &|engine, note| {
+    let settled = settle(&program.into(), &property, &args.analysis, &budget, &|engine, note| {
         tracing::info!("{engine}: {note}");
     });
     report(&settled);

@@ -54,7 +54,8 @@ fn preprocess(path: &Path, args: &SourceArgs) -> Result<Vec<u8>, String> {
     });
     cc.args(args.include.iter().flat_map(|d| [Path::new("-I"), d]));
     cc.args(args.define.iter().map(|d| format!("-D{d}")));
-    cc.arg("--").arg(path);
+    // A path that starts with a dash would be taken for an option.
+    cc.arg(Path::new(".").join(path));
     let output = cc
         .output()
         .map_err(|e| format!("cannot run `cc -E` ({e}); install a C compiler or pass a .i file"))?;

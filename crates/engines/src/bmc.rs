@@ -6,7 +6,6 @@
 use crate::unroll::Unrolling;
 use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
 use palisade_base::Budget;
-use palisade_cfa::LocId;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Value};
 use palisade_reduce::Task;
 use std::fmt;
@@ -37,13 +36,7 @@ impl Engine for Bmc {
             let any = terms.or_all(errors.iter().map(|e| e.guard));
             match check(&mut terms, &mut solver, any) {
                 Answer::Sat => {
-                    let error = violated(&mut terms, &mut solver, errors.iter().map(|e| (e.loc, e.guard)));
-                    return match error {
-                        Some(error) => {
-                            Outcome::Bug(counterexample(&mut terms, &mut solver, task, &unrolling, error))
-                        }
-                        None => Outcome::Unknown("the solver gave no model".into()),
-                    };
+                    return Outcome::Bug(counterexample(&mut terms, &mut solver, task, &unrolling));
                 }
                 Answer::Unsat => {}
                 Answer::Unknown(why) => return Outcome::Unknown(why.to_string()),
@@ -77,24 +70,12 @@ fn check(terms: &mut Terms, solver: &mut BvSolver, goal: Term) -> Answer {
     }
 }
 
-/// The first location whose condition the model satisfies.
-fn violated(
-    terms: &mut Terms,
-    solver: &mut BvSolver,
-    mut errors: impl Iterator<Item = (LocId, Term)>,
-) -> Option<LocId> {
-    let model = solver.model(terms)?;
-    let mut evaluator = Evaluator::new(&model);
-    errors.find(|&(_, guard)| evaluator.truth(terms, guard)).map(|(loc, _)| loc)
-}
-
 /// Reads the values of all unknowns on the model's path.
 fn counterexample(
     terms: &mut Terms,
     solver: &mut BvSolver,
     task: &Task,
     unrolling: &Unrolling<'_>,
-    error: LocId,
 ) -> Counterexample {
     let mut unknowns = Vec::new();
     if let Some(model) = solver.model(terms) {
@@ -112,5 +93,5 @@ fn counterexample(
             }
         }
     }
-    Counterexample { error, unknowns }
+    Counterexample { unknowns }
 }

@@ -6,6 +6,7 @@
 //! with the engines.
 
 pub mod bmc;
+pub mod concrete;
 pub mod kinduction;
 pub mod numeric;
 pub mod unroll;

@@ -7,7 +7,7 @@ use palisade_reduce::Task;
 fn task(text: &str) -> Task {
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(palisade_cfa::verify(&program), []);
-    Task::new(&program, 4, 100_000).expect("small")
+    Task::new(&std::sync::Arc::new(program), 4, 100_000).expect("small")
 }
 
 fn run(text: &str) -> (Task, Outcome) {
@@ -29,7 +29,8 @@ fn proved(text: &str) {
 fn wrong(text: &str) -> Vec<u128> {
     match run(text) {
         (task, Outcome::Bug(bug)) => {
-            assert!(task.error_at(bug.error).is_some());
+            let replay = palisade_check::replay::replay(&task.source, &bug, &Budget::unlimited());
+            assert!(replay.is_ok(), "{:?}", replay.err());
             bug.unknowns.iter().filter(|u| u.input).map(|u| u.bits).collect()
         }
         (_, other) => panic!("no bug: {other:?}"),

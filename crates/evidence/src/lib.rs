@@ -45,8 +45,6 @@ pub enum Certificate {
 /// in which a run asks for them.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// The error location.
-    pub error: LocId,
     /// The values.
     pub unknowns: Vec<Chosen>,
 }

@@ -4,6 +4,7 @@ use palisade_base::Budget;
 use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
+use palisade_engines::concrete::Concrete;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
 
@@ -19,6 +20,7 @@ pub struct Analysis {
 pub fn analyses() -> Vec<Analysis> {
     let entry = |summary, engine| Analysis { summary, engine };
     vec![
+        entry("execution on pseudo-random inputs: shallow bugs in milliseconds", Box::new(Concrete)),
         entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry(

@@ -2,12 +2,13 @@
 
 use crate::registry;
 use palisade_base::{Budget, Stop};
-use palisade_cfa::{CheckKind, Program};
-use palisade_engines::{Certificate, Counterexample, Engine, Outcome};
+use palisade_cfa::Program;
+use palisade_check::replay::Replay;
+use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;
 use palisade_reduce::Task;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Receives short notes about where an engine stands: its name and the note.
 pub type Progress<'a> = dyn Fn(&str, fmt::Arguments<'_>) + Sync + 'a;
@@ -33,8 +34,8 @@ pub struct Settled {
     pub task: Option<Task>,
     /// What shows that the property holds.
     pub certificate: Option<Certificate>,
-    /// How it is violated.
-    pub counterexample: Option<Counterexample>,
+    /// The run that violates it.
+    pub replay: Option<Replay>,
     /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
     pub rejected: Vec<String>,
 }
@@ -46,7 +47,7 @@ impl Settled {
             engine: None,
             task: None,
             certificate: None,
-            counterexample: None,
+            replay: None,
             rejected: Vec::new(),
         }
     }
@@ -60,7 +61,7 @@ const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 /// Settles the property of an instrumented program with the analysis of a name, or with all of
 /// them (`auto`).
 pub fn settle(
-    program: &Program,
+    program: &Arc<Program>,
     property: &Property,
     analysis: &str,
     budget: &Budget,
@@ -68,9 +69,8 @@ pub fn settle(
 ) -> Settled {
     let lanes: Vec<Vec<Box<dyn Engine + Send + Sync>>> = if analysis == "auto" {
         let mut rest: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
-        let bugs = rest.remove(0);
-        rest.sort_by_key(|e| e.name() != "interval");
-        vec![vec![bugs], rest]
+        let proofs = rest.split_off(2);
+        vec![rest, proofs]
     } else {
         match registry::named(analysis) {
             Some(a) => vec![vec![a.engine]],
@@ -86,7 +86,7 @@ pub fn settle(
             }
         };
         let recursive = !task.cuts.is_empty();
-        last = run_lanes(program, property, task, &lanes, budget, progress);
+        last = run_lanes(property, task, &lanes, budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -95,7 +95,6 @@ pub fn settle(
 }
 
 fn run_lanes(
-    program: &Program,
     property: &Property,
     task: Task,
     lanes: &[Vec<Box<dyn Engine + Send + Sync>>],
@@ -113,7 +112,7 @@ fn run_lanes(
             }
             let outcome = engine.run(&task, &race, &|note| progress(engine.name(), note));
             // Evidence is checked on the outer budget: a race that is over does not spoil it.
-            let settled = match accept(program, property, &task, outcome, budget) {
+            let settled = match accept(property, &task, outcome, budget) {
                 Ok(settled) => settled,
                 Err(Refused::Nothing(why)) => {
                     lock(&reasons).push(format!("{}: {why}", engine.name()));
@@ -171,13 +170,7 @@ enum Refused {
 }
 
 /// Lets a verdict out only with evidence that passes its check.
-fn accept(
-    program: &Program,
-    property: &Property,
-    task: &Task,
-    outcome: Outcome,
-    budget: &Budget,
-) -> Result<Settled, Refused> {
+fn accept(property: &Property, task: &Task, outcome: Outcome, budget: &Budget) -> Result<Settled, Refused> {
     match outcome {
         Outcome::Unknown(why) => Err(Refused::Nothing(why)),
         Outcome::Proof(certificate) => {
@@ -186,19 +179,13 @@ fn accept(
             Ok(Settled { verdict: Verdict::True, certificate: Some(certificate), ..Settled::unknown("") })
         }
         Outcome::Bug(bug) => {
-            let kind = replay(program, &bug).map_err(Refused::Rejected)?;
+            let replay =
+                palisade_check::replay::replay(&task.source, &bug, budget).map_err(Refused::Rejected)?;
+            let kind = replay.kind;
             let goal = property.violated_by(kind).ok_or_else(|| {
                 Refused::Rejected(format!("the run violates {kind:?}, which the property does not ask for"))
             })?;
-            Ok(Settled {
-                verdict: Verdict::False(goal.name()),
-                counterexample: Some(bug),
-                ..Settled::unknown("")
-            })
+            Ok(Settled { verdict: Verdict::False(goal.name()), replay: Some(replay), ..Settled::unknown("") })
         }
     }
-}
-
-fn replay(_program: &Program, _bug: &Counterexample) -> Result<CheckKind, String> {
-    Err("no replay".into())
 }

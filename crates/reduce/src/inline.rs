@@ -8,6 +8,7 @@ use crate::{ErrorLoc, Frame, FrameId, Origin, Task, TooLarge};
 use palisade_base::{Idx, IdxVec};
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A function body still to be copied.
 struct Pending {
@@ -29,8 +30,8 @@ struct Renaming {
 
 /// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
 /// same function are active; there a cut is left.
-pub fn inline(source: &Program, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
-    let mut program = source.clone();
+pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+    let mut program = Program::clone(source);
     program.locs = IdxVec::new();
     program.edges = IdxVec::new();
     for func in program.funcs.iter_mut() {
@@ -38,7 +39,13 @@ pub fn inline(source: &Program, recursion: usize, max_edges: usize) -> Result<Ta
     }
     let mut inliner = Inliner {
         source,
-        out: Task { program, errors: Vec::new(), cuts: Vec::new(), origin: Origin::default() },
+        out: Task {
+            source: source.clone(),
+            program,
+            errors: Vec::new(),
+            cuts: Vec::new(),
+            origin: Origin::default(),
+        },
         recursion,
         targets: IndirectTargets::new(source),
         pending: Vec::new(),

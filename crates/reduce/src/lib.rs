@@ -10,6 +10,7 @@ pub mod inline;
 
 use palisade_base::IdxVec;
 use palisade_cfa::*;
+use std::sync::Arc;
 
 palisade_base::idx! {
     /// One activation of a function in the inlined program.
@@ -20,6 +21,8 @@ palisade_base::idx! {
 /// entry of a program that consists of one function?
 #[derive(Clone, Debug)]
 pub struct Task {
+    /// The instrumented program this task was made of; its checks are the errors.
+    pub source: Arc<Program>,
     /// The program; only its entry function has a body, so remaining calls are external.
     pub program: Program,
     /// Locations that violate the property, sorted.
@@ -75,8 +78,8 @@ impl std::fmt::Display for TooLarge {
 
 impl Task {
     /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
-    pub fn new(program: &Program, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
-        let mut task = inline::inline(program, recursion, max_edges)?;
+    pub fn new(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(source, recursion, max_edges)?;
         compact::compact(&mut task);
         Ok(task)
     }

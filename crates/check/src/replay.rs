@@ -1,0 +1,38 @@
+//! Replays a counterexample on the reference interpreter.
+
+use palisade_base::Budget;
+use palisade_cfa::{CheckKind, Program};
+use palisade_evidence::Counterexample;
+use palisade_interp::{Config, Discard, Forced, Interp, Outcome, Run};
+
+/// A run that goes wrong.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// In which way.
+    pub kind: CheckKind,
+    /// The run, with its trace.
+    pub run: Run,
+}
+
+/// Executed edges that are kept for showing the run.
+const TRACE_CAP: usize = 200_000;
+
+/// Runs an instrumented program with the values of a counterexample. Every check that is left in
+/// such a program violates the property, so the run must end in one.
+pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Result<Replay, String> {
+    let mut values = Forced::new();
+    for chosen in &bug.unknowns {
+        values.push(chosen.edge, chosen.bits);
+    }
+    let config = Config {
+        trace_cap: Some(TRACE_CAP),
+        budget: Some(budget.clone()),
+        memory_limit: 1 << 30,
+        ..Config::default()
+    };
+    let run = Interp::new(program, config).run(&mut values, &mut Discard);
+    match run.outcome {
+        Outcome::Violation(kind) => Ok(Replay { kind, run }),
+        ref other => Err(format!("the replay ended otherwise: {other}")),
+    }
+}
