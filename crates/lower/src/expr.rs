@@ -101,9 +101,10 @@ impl Lowerer<'_> {
                 self.check_read(place, span);
                 self.pool.load(place)
             }
-            TExprKind::Member { .. } => {
-                // A member of a record value.
+            TExprKind::Member { .. } | TExprKind::Index { .. } => {
+                // A part of a record value.
                 let place = self.place(e);
+                self.check_read(place, span);
                 self.pool.load(place)
             }
             TExprKind::Decay(array) => {
@@ -169,8 +170,17 @@ impl Lowerer<'_> {
                 let value = self.builtin(e, op, args);
                 self.some_value(value, e)
             }
-            // Lvalues and records are no scalar values, and errors are not lowered.
-            _ => self.unknown(e),
+            // Other lvalues and records are no scalar values, and errors are not lowered.
+            TExprKind::Error
+            | TExprKind::Object(_)
+            | TExprKind::Deref(_)
+            | TExprKind::CompoundLiteral { .. }
+            | TExprKind::ToUnion { .. }
+            | TExprKind::Binary { .. }
+            | TExprKind::Compare { .. }
+            | TExprKind::PtrAdd { .. }
+            | TExprKind::PtrDiff { .. }
+            | TExprKind::Convert(_) => self.unknown(e),
         }
     }
 
@@ -684,8 +694,9 @@ impl Lowerer<'_> {
                 self.check_read(place, span);
                 self.copied(place, into, span)
             }
-            TExprKind::Member { .. } => {
+            TExprKind::Member { .. } | TExprKind::Index { .. } => {
                 let place = self.place(e);
+                self.check_read(place, span);
                 self.copied(place, into, span)
             }
             TExprKind::Call { .. } => self.record_call(e, into),

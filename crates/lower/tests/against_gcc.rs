@@ -1,5 +1,6 @@
-//! The library source against the C library of the machine: the same program, run by the
-//! interpreter and compiled by gcc, must print the same. Skipped where there is no gcc.
+//! Programs run by the interpreter and compiled by gcc must print the same: the library source
+//! against the C library of the machine, and what lowering does to control, order and the
+//! operations of the compiler. Skipped where there is no gcc.
 
 use palisade_base::SourceMap;
 use palisade_cfa::DataModel;
@@ -58,4 +59,14 @@ fn numbers() {
 #[test]
 fn floats() {
     compare("floats.c");
+}
+
+#[test]
+fn control() {
+    compare("control.c");
+}
+
+#[test]
+fn builtins() {
+    compare("builtins.c");
 }
