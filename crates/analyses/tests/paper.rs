@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use palisade_analyses::definitions::ReachingDefinitions;
 use palisade_analyses::explicit::{Explicit, Tracked};
+use palisade_analyses::heap::ExplicitHeap;
 use palisade_analyses::live::Liveness;
 use palisade_analyses::observer::Observers;
 use palisade_cfa::Program;
@@ -178,4 +179,49 @@ fn example_12_conditions_with_explicit_values() {
         let run = explore(cpa, initial, (((), ()), Tracked::all()), Order::BreadthFirst);
         assert_eq!(fails(&run), wrong);
     }
+}
+
+/// A doubly linked list of `n` elements, built from its end; `l1` points to the first.
+fn list_of(n: usize) -> String {
+    let mut body = String::from("start -> b0: l1 = null;\n");
+    for i in 0..n {
+        body += &format!(
+            "b{i} -> c{i}: t = alloc heap 24;
+             c{i} -> d{i}: *(t: struct elem).succ = l1;
+             d{i} -> e{i}: *(t: struct elem).prev = null;
+             e{i} -> f{i}: havoc *(t: struct elem).data;
+             f{i} -> g{i}: assume l1 != null;
+             f{i} -> h{i}: assume !(l1 != null);
+             g{i} -> h{i}: *(l1: struct elem).prev = t;
+             h{i} -> i{i}: l1 = t;
+             i{i} -> b{}: havoc t;\n",
+            i + 1
+        );
+    }
+    format!(
+        "struct elem {{ i32 data @0; *struct elem succ @8; *struct elem prev @16; }} size 24 align 8;
+         fn main() {{
+           local l1: *struct elem; local t: *struct elem;
+           {body}
+           b{n} -> end: return;
+         }}
+         entry main;"
+    )
+}
+
+/// Example 9: the heap of Figure 3, and its loss beyond the depth bound.
+#[test]
+fn example_9_explicit_heap() {
+    let p = program(&list_of(5));
+    let run_with = |depth: usize| {
+        let location = location(&p);
+        let heap = ExplicitHeap::new(&p, depth);
+        let initial = (location.initial(), heap.initial());
+        let run = explore(Product::new(location, heap), initial, ((), ()), Order::BreadthFirst);
+        states_at(&p, &run, "b5")
+    };
+    let figure_3 = "l1=1 | 1 {0:⊤ 8:2 16:0} | 2 {0:⊤ 8:3 16:1} | 3 {0:⊤ 8:4 16:2} \
+                    | 4 {0:⊤ 8:5 16:3} | 5 {0:⊤ 8:0 16:4}";
+    assert_eq!(run_with(5), [figure_3]);
+    assert_eq!(run_with(4), [""]);
 }

@@ -2,7 +2,7 @@
 //! abstract states a second in one thread, and bytes a state (all memory that the run holds at its
 //! end, divided by the states).
 //!
-//! `cargo bench -p palisade-analyses --bench explicit -- FILE.c ..` measures preprocessed C programs
+//! `cargo bench -p palisade-bench --bench explicit -- FILE.c ..` measures preprocessed C programs
 //! (ILP32); without files, a generated event-condition-action system.
 
 use palisade_analyses::callstack::{CallStack, Stack};
