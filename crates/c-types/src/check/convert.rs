@@ -218,7 +218,7 @@ impl<'a> Checker<'a> {
             }
             (CType::Record(_), CType::Record(_)) if self.same_record(from, to) => return e,
             (_, CType::Record(id)) if types.records[id].transparent => {
-                if let Some(e) = self.to_transparent_union(e, to) {
+                if let Some(e) = self.wrap_in_transparent_union(e, to) {
                     return e;
                 }
             }
@@ -272,7 +272,7 @@ impl<'a> Checker<'a> {
                 && x.fields.iter().zip(&y.fields).all(alike))
     }
 
-    fn to_transparent_union(&mut self, e: TExprId, to: CTypeId) -> Option<TExprId> {
+    fn wrap_in_transparent_union(&mut self, e: TExprId, to: CTypeId) -> Option<TExprId> {
         let from = self.ty(e);
         let record = self.prog.types.record_of(to)?;
         let members: Vec<CTypeId> = record.fields.iter().map(|f| f.ty.ty).collect();

@@ -372,15 +372,12 @@ impl<'a> Checker<'a> {
         let ty: QType = self.ty(control).into();
         let mut chosen = None;
         for assoc in &generic.assocs {
-            match assoc.ty {
-                Some(name) => {
-                    let candidate = self.type_of_name(name);
-                    if self.compatible(candidate, ty) {
-                        chosen = Some(assoc.expr);
-                        break;
-                    }
+            if let Some(name) = assoc.ty {
+                let candidate = self.type_of_name(name);
+                if self.compatible(candidate, ty) {
+                    chosen = Some(assoc.expr);
+                    break;
                 }
-                None => {}
             }
         }
         let default = generic.assocs.iter().find(|a| a.ty.is_none()).map(|a| a.expr);

@@ -68,14 +68,11 @@ impl Checker<'_> {
         };
         let span = self.span(e);
         let Some(constant) = self.const_eval(e) else {
-            let what = match self.prog.exprs[e].kind {
-                TExprKind::Binary { .. } if self.mentions_label(e) => {
-                    self.unsupported(span, "a difference of labels in an initialiser");
-                    return;
-                }
-                _ => "the initialiser is not constant",
-            };
-            self.error(span, what);
+            if self.mentions_label(e) {
+                self.unsupported(span, "a difference of labels in an initialiser");
+            } else {
+                self.error(span, "the initialiser is not constant");
+            }
             return;
         };
         if let Some(range) = bits {

@@ -48,7 +48,8 @@ pub(super) struct InitCx {
     too_large: bool,
     /// The member of each union that was initialised last, by the union's type and offset.
     active: FxHashMap<(RecordTyId, u64), usize>,
-    /// The end of the part that reaches farthest.
+    /// The start of the first part and the end of the part that reaches farthest.
+    start: u64,
     end: u64,
 }
 
@@ -120,6 +121,7 @@ impl<'a> Checker<'a> {
             root,
             too_large: false,
             active: FxHashMap::default(),
+            start: u64::MAX,
             end: 0,
         };
         if ty.ty == TypeTable::ERROR {
@@ -165,6 +167,7 @@ impl<'a> Checker<'a> {
             PartValue::Expr(_) => self.prog.types.size_of(target.ty.ty).unwrap_or(0),
             PartValue::Bytes(bytes, ..) => bytes.len() as u64,
         };
+        cx.start = cx.start.min(target.offset);
         cx.end = cx.end.max(target.offset.saturating_add(size));
         let path = if cx.is_static { Box::default() } else { cx.path.clone().into_boxed_slice() };
         cx.parts.push(Part { path, offset: target.offset, bits: target.bits, ty: target.ty, value });
@@ -175,7 +178,9 @@ impl<'a> Checker<'a> {
         if target.offset < cx.end {
             let size = self.prog.types.size_of(target.ty.ty).unwrap_or(0);
             let range = target.offset..target.offset.saturating_add(size);
-            cx.parts.retain(|part| !range.contains(&part.offset));
+            if range.end > cx.start {
+                cx.parts.retain(|part| !range.contains(&part.offset));
+            }
         }
     }
 

@@ -211,8 +211,9 @@ impl<'a> Checker<'a> {
     fn eval_offset(&self, index: TExprId, stride: u64, depth: u32) -> Option<i64> {
         let int = self.prog.types.int_ty(self.ty(index))?;
         let Const::Int(bits) = self.eval(index, depth)? else { return None };
-        let bytes = int.decode(bits).checked_mul(i128::from(stride))?;
-        i64::try_from(bytes).ok()
+        // Addresses wrap around.
+        let bytes = int.decode(bits).wrapping_mul(i128::from(stride));
+        i64::try_from(self.prog.types.dm.ptrdiff_t().decode(bytes as u128)).ok()
     }
 
     /// The address of an lvalue with static storage.

@@ -4,7 +4,7 @@ use palisade_base::Span;
 use palisade_c_syntax::Symbol;
 use palisade_c_syntax::ast::{self, Member, RecordKind};
 use palisade_cfa::DataModel;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use super::Checker;
 use crate::layout::{FieldDecl, RecordAttrs};
@@ -213,52 +213,42 @@ impl<'a> Checker<'a> {
     }
 
     fn check_duplicate_members(&mut self, decls: &[(FieldDecl, Span)]) {
-        let mut seen: FxHashMap<Symbol, ()> = FxHashMap::default();
-        let mut names = Vec::new();
-        let small = decls.len() <= 8 && decls.iter().all(|(d, _)| d.name.is_some());
-        if small {
+        let mut duplicates = Vec::new();
+        let anonymous = |d: &FieldDecl| d.name.is_none() && d.width.is_none();
+        if decls.len() <= 8 && !decls.iter().any(|(d, _)| anonymous(d)) {
             // Most records: no table needed.
             for (i, (d, span)) in decls.iter().enumerate() {
-                if decls[..i].iter().any(|(e, _)| e.name == d.name && e.name.is_some()) {
-                    names.push((d.name, *span));
+                if d.name.is_some() && decls[..i].iter().any(|(e, _)| e.name == d.name) {
+                    duplicates.extend(d.name.map(|n| (n, *span)));
                 }
             }
         } else {
+            let mut seen = FxHashSet::default();
             for (d, span) in decls {
-                match d.name {
-                    Some(name) => {
-                        if seen.insert(name, ()).is_some() {
-                            names.push((Some(name), *span));
-                        }
-                    }
-                    None if d.width.is_none() => self.anonymous_names(d.ty.ty, *span, &mut seen, &mut names),
-                    None => {}
-                }
+                self.note_names(d.name, d.ty.ty, *span, &mut seen, &mut duplicates);
             }
         }
-        for (name, span) in names {
-            let name = name.map_or("", |n| self.name(n));
-            self.error(span, format!("duplicate member '{name}'"));
+        for (name, span) in duplicates {
+            self.error(span, format!("duplicate member '{}'", self.name(name)));
         }
     }
 
-    fn anonymous_names(
+    /// Collects the name of a member, or those inside an anonymous member. Anonymous records nest
+    /// as deep as their definitions do in the source.
+    fn note_names(
         &self,
+        name: Option<Symbol>,
         ty: CTypeId,
         span: Span,
-        seen: &mut FxHashMap<Symbol, ()>,
-        duplicates: &mut Vec<(Option<Symbol>, Span)>,
+        seen: &mut FxHashSet<Symbol>,
+        duplicates: &mut Vec<(Symbol, Span)>,
     ) {
-        // Anonymous records nest as deep as their definitions do in the source.
-        if let Some(record) = self.prog.types.record_of(ty) {
-            for field in &record.fields {
-                match field.name {
-                    Some(name) => {
-                        if seen.insert(name, ()).is_some() {
-                            duplicates.push((Some(name), span));
-                        }
-                    }
-                    None => self.anonymous_names(field.ty.ty, span, seen, duplicates),
+        match name {
+            Some(name) if !seen.insert(name) => duplicates.push((name, span)),
+            Some(_) => {}
+            None => {
+                for field in self.prog.types.record_of(ty).map_or(&[][..], |r| &r.fields) {
+                    self.note_names(field.name, field.ty.ty, span, seen, duplicates);
                 }
             }
         }
