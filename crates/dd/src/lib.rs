@@ -26,7 +26,7 @@ mod tests;
 
 pub use bdd::{Bdd, Cubes};
 pub use kernel::{Limits, OutOfBudget, Outcome, Stats};
-pub use ldd::{BoxPath, Boxes, Cut, Guard, Interval, Kind, Ldd, Relation};
+pub use ldd::{BoxPath, Boxes, Cut, Factors, Guard, Interval, Kind, Ldd, Relation};
 pub use mtbdd::Mtbdd;
 pub use node::{Node, Var};
 pub use shared::{Manager, Root, Shared};

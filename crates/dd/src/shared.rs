@@ -74,21 +74,32 @@ impl<M: Manager> Shared<M> {
     /// Runs an operation and returns its result as a root. Operands must be held by roots: garbage is
     /// collected first when that pays, and when the operation runs out of nodes it is tried once more
     /// after a collection.
-    pub fn op(&self, mut f: impl FnMut(&mut M) -> Outcome) -> Outcome<Root<M>> {
+    pub fn op(&self, f: impl FnMut(&mut M) -> Outcome) -> Outcome<Root<M>> {
+        let (mut manager, node) = self.attempt(f)?;
+        Ok(self.root_in(&mut manager, node))
+    }
+
+    /// [`Shared::op`] for an operation with several results.
+    pub fn ops(&self, f: impl FnMut(&mut M) -> Outcome<Vec<Node>>) -> Outcome<Vec<Root<M>>> {
+        let (mut manager, nodes) = self.attempt(f)?;
+        Ok(nodes.into_iter().map(|n| self.root_in(&mut manager, n)).collect())
+    }
+
+    fn attempt<T>(&self, mut f: impl FnMut(&mut M) -> Outcome<T>) -> Outcome<(MutexGuard<'_, M>, T)> {
         let mut manager = lock(&self.0.manager);
         if manager.wants_collection() {
             self.collect_in(&mut manager);
         } else if lock(&self.0.dropped).len() > MAX_DROPPED {
             self.release_dropped(&mut manager);
         }
-        let node = match f(&mut manager) {
+        let result = match f(&mut manager) {
             Err(OutOfBudget::Nodes) => {
                 self.collect_in(&mut manager);
                 f(&mut manager)?
             }
             other => other?,
         };
-        Ok(self.root_in(&mut manager, node))
+        Ok((manager, result))
     }
 
     /// Keeps `node` alive.

@@ -1,6 +1,5 @@
 //! LDD BOX: boxes on linear decision diagrams, with BOXJOIN and the standard widening in the place of
-//! Or and WIDEN (BOXES, section 6). The size of an element follows the number of bounded dimensions, not
-//! of those that exist.
+//! Or and WIDEN (BOXES, section 6). A box is the product of one diagram per bounded dimension.
 
 use palisade_dd::{Ldd, Node, Outcome};
 use palisade_num::Rat;
@@ -15,6 +14,8 @@ pub type LddBox = OnLdd<Single>;
 pub struct Single;
 
 impl Policy for Single {
+    const UNIONS: bool = false;
+
     fn settle(ldd: &mut Ldd, f: Node) -> Outcome<Node> {
         if ldd.is_box(f) { Ok(f) } else { ldd.hull(f) }
     }
@@ -31,7 +32,7 @@ impl Policy for Single {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ldd_domain::LddCtx;
+    use crate::ldd_space::LddCtx;
     use palisade_dd::Limits;
 
     crate::laws::laws!(LddBox, LddCtx::new(Limits::default()));

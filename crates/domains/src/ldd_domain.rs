@@ -1,430 +1,439 @@
-//! What the two domains on linear decision diagrams share: the space of dimensions, the transformers,
-//! and what to do when a diagram outgrows its limits.
+//! What the two domains on linear decision diagrams share.
+//!
+//! An element is a product. A dimension that depends on no other has its own diagram of one variable;
+//! all others are *tied* and share one diagram. So a command costs as much as what it touches, however
+//! many dimensions are bounded, and joins look only at what differs. The product is the set that a
+//! single diagram would stand for, and splitting is exact: it is undone and redone as needed.
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use palisade_dd::{self as dd, Cut, Guard, Kind, Ldd, Limits, Manager, Outcome, Relation, Root, Shared, Var};
+use palisade_dd::{Ldd, Node, OutOfBudget, Outcome, Root, Shared};
 use palisade_num::{Int, Rat};
-use rustc_hash::FxHashMap;
 
 use crate::dim::Dim;
-use crate::interval::{End, Interval};
+use crate::interval::Interval;
 use crate::lattice::Lattice;
+use crate::ldd_space::{Factor, LddCtx, Space, from_dd, outline, to_dd};
 use crate::linear::{LinCons, LinExpr, Rel};
-use crate::machine::MachineInt;
-use crate::numeric::{NumericDomain, Thresholds, wrap_by_periods};
-
-/// The diagrams of one analysis: a manager and the variables that stand for dimensions, added when
-/// they are first mentioned.
-pub struct Space {
-    ldd: Ldd,
-    vars: FxHashMap<Dim, Var>,
-    dims: Vec<Dim>,
-    /// Live nodes at which the order of the variables is improved next.
-    reorder_at: usize,
-}
-
-/// Live nodes at which the order of the variables is improved for the first time.
-const FIRST_REORDER: usize = 1 << 15;
-
-impl Space {
-    /// The variable of a dimension.
-    fn var(&mut self, d: Dim) -> Outcome<Var> {
-        if let Some(&v) = self.vars.get(&d) {
-            return Ok(v);
-        }
-        let v = self.ldd.new_var(if d.is_int() { Kind::Int } else { Kind::Real })?;
-        self.vars.insert(d, v);
-        self.dims.push(d);
-        Ok(v)
-    }
-
-    fn dim(&self, v: Var) -> Dim {
-        self.dims[v.0 as usize]
-    }
-
-    fn terms(&mut self, e: &LinExpr) -> Outcome<Vec<(Rat, Var)>> {
-        e.terms().iter().map(|(d, a)| Ok((a.clone(), self.var(*d)?))).collect()
-    }
-}
-
-impl Manager for Space {
-    fn protect(&mut self, f: dd::Node) {
-        self.ldd.protect(f);
-    }
-
-    fn release(&mut self, f: dd::Node) {
-        self.ldd.release(f);
-    }
-
-    /// Also improves the order of the variables, each time that twice as much has accumulated.
-    fn collect(&mut self) {
-        self.ldd.collect();
-        if self.ldd.stats().nodes > self.reorder_at {
-            // An order that could not be finished is still an order.
-            let _ = self.ldd.reorder();
-            self.reorder_at = (2 * self.ldd.stats().nodes).max(2 * self.reorder_at);
-        }
-    }
-
-    fn wants_collection(&self) -> bool {
-        self.ldd.wants_collection()
-    }
-}
-
-/// What the elements of [`crate::LddBox`] and [`crate::Boxes`] are made from: a shared manager.
-#[derive(Clone, Debug)]
-pub struct LddCtx(Shared<Space>);
-
-impl LddCtx {
-    /// A context with its own manager. Elements that would need more nodes are weakened.
-    pub fn new(limits: Limits) -> LddCtx {
-        let space = Space {
-            ldd: Ldd::new(limits),
-            vars: FxHashMap::default(),
-            dims: Vec::new(),
-            reorder_at: FIRST_REORDER,
-        };
-        LddCtx(Shared::new(space))
-    }
-
-    /// Size figures of the manager.
-    pub fn stats(&self) -> dd::Stats {
-        self.0.with(|s| s.ldd.stats())
-    }
-}
+use crate::numeric::{NumericDomain, Thresholds};
+use crate::pmap::{PMap, Single};
 
 /// Where the two domains differ.
 pub trait Policy: Clone + fmt::Debug {
-    /// Brings the image under a transformer into the form of the domain.
-    fn settle(ldd: &mut Ldd, f: dd::Node) -> Outcome<dd::Node>;
-    /// The join.
-    fn join(ldd: &mut Ldd, f: dd::Node, g: dd::Node) -> Outcome<dd::Node>;
+    /// Whether values may be unions; otherwise every dimension has one interval and none is tied.
+    const UNIONS: bool;
+    /// Brings a set of values of one dimension into the form of the domain.
+    fn settle(ldd: &mut Ldd, f: Node) -> Outcome<Node>;
+    /// The join of sets.
+    fn join(ldd: &mut Ldd, f: Node, g: Node) -> Outcome<Node>;
     /// The widening with sorted thresholds.
-    fn widen(ldd: &mut Ldd, f: dd::Node, g: dd::Node, thresholds: &[Rat]) -> Outcome<dd::Node>;
+    fn widen(ldd: &mut Ldd, f: Node, g: Node, thresholds: &[Rat]) -> Outcome<Node>;
 }
 
-/// An abstract value on a diagram; see [`crate::LddBox`] and [`crate::Boxes`].
+/// An abstract value on diagrams; see [`crate::LddBox`] and [`crate::Boxes`].
 #[derive(Clone)]
 pub struct OnLdd<P> {
-    root: Root<Space>,
+    /// The dimensions that depend on no other.
+    pub(crate) alone: PMap<Factor>,
+    /// The set that the tied dimensions lie in; **0** for bottom.
+    pub(crate) rest: Root<Space>,
+    /// The dimensions that `rest` depends on, ascending; none of them is alone.
+    pub(crate) tied: Arc<[Dim]>,
     policy: PhantomData<P>,
 }
 
-/// What a transformer that ran out of its limits leaves behind.
-enum Fallback {
-    /// The element as it was: for operations that only take states away.
-    Keep,
-    /// All states.
-    Top,
-}
-
-/// Disjuncts that `to_constraints` writes out; above, the hull stands for all.
-const MAX_DISJUNCTS: i64 = 1 << 12;
+/// Nodes that the tied dimensions of one element may take; above, they become independent intervals.
+///
+/// Widening sequences still stabilise: after that has happened, the hull can only grow where the
+/// widening makes a bound infinite, so sequences meet this limit finitely often.
+const MAX_REST: usize = 1 << 16;
 
 impl<P: Policy> OnLdd<P> {
-    fn of(root: Root<Space>) -> Self {
-        OnLdd { root, policy: PhantomData }
+    pub(crate) fn constant(shared: &Shared<Space>, value: Node) -> Self {
+        OnLdd { alone: PMap::new(), rest: shared.root(value), tied: Arc::new([]), policy: PhantomData }
     }
 
-    fn node(&self) -> dd::Node {
-        self.root.node()
+    pub(crate) fn shared(&self) -> &Shared<Space> {
+        self.rest.shared()
     }
 
-    fn shared(&self) -> &Shared<Space> {
-        self.root.shared()
+    pub(crate) fn make_bottom(&mut self) {
+        *self = Self::constant(self.shared(), Node::FALSE);
     }
 
-    /// Replaces the element by the result of `op`. When the diagrams outgrow their limits the operation
-    /// is tried on the hull, which needs few nodes; when that fails too, `fallback` remains.
-    fn apply(&mut self, fallback: Fallback, mut op: impl FnMut(&mut Space, dd::Node) -> Outcome<dd::Node>) {
-        let node = self.node();
-        let mut settled = |s: &mut Space, f: dd::Node| {
-            let r = op(s, f)?;
+    pub(crate) fn is_tied(&self, d: Dim) -> bool {
+        self.tied.binary_search(&d).is_ok()
+    }
+
+    /// Whether `d` has, independently of all others, one interval (maybe all numbers).
+    pub(crate) fn is_simple(&self, d: Dim) -> bool {
+        !self.is_tied(d) && self.alone.get(d).is_none_or(|f| f.single)
+    }
+
+    /// The least interval around the values of `d`. The element is not bottom.
+    pub(crate) fn interval_of(&self, d: Dim) -> Interval {
+        if self.is_tied(d) {
+            let found = self.shared().with(|s| s.var(d).map(|v| s.ldd.bounds(self.rest.node(), v)));
+            return found.ok().flatten().map_or(Interval::TOP, |i| from_dd(&i));
+        }
+        self.alone.get(d).map_or(Interval::TOP, |f| f.hull.clone())
+    }
+
+    /// Replaces the values of `d`, which is not tied.
+    pub(crate) fn set_factor(&mut self, d: Dim, factor: Factor) {
+        match factor.root.node() {
+            Node::FALSE => self.make_bottom(),
+            Node::TRUE => self.alone.remove(d),
+            _ => self.alone.insert(d, factor),
+        }
+    }
+
+    /// Replaces the values of `d`, which is not tied, by those that `op` makes of them. Returns whether
+    /// that was possible within the limits; if not, nothing has changed.
+    pub(crate) fn map_factor(
+        &mut self,
+        d: Dim,
+        mut op: impl FnMut(&mut Space, palisade_dd::Var, Node) -> Outcome<Node>,
+    ) -> bool {
+        let old = self.alone.get(d).map_or(Node::TRUE, |f| f.root.node());
+        let made = Factor::make(self.shared(), d, |s, v| {
+            let r = op(s, v, old)?;
             P::settle(&mut s.ldd, r)
-        };
-        let shared = self.shared();
-        let result = shared.op(|s| settled(s, node)).or_else(|_| {
-            let hull = shared.op(|s| s.ldd.hull(node))?;
-            shared.op(|s| settled(s, hull.node()))
         });
-        self.root = match (result, fallback) {
-            (Ok(root), _) => root,
-            (Err(_), Fallback::Keep) => return,
-            (Err(_), Fallback::Top) => shared.root(dd::Node::TRUE),
-        };
-    }
-
-    /// Replaces the element by `new` and reports whether it grew, given that `new` is above.
-    fn grow(&mut self, new: Outcome<Root<Space>>) -> bool {
-        let new = new.unwrap_or_else(|_| self.shared().root(dd::Node::TRUE));
-        let grew = new != self.root;
-        self.root = new;
-        grew
-    }
-
-    fn widen(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
-        let (f, g) = (self.node(), next.node());
-        // Constraints on one dimension are bounds to stop at; the diagrams cannot express others.
-        let frame: Vec<&LinCons> = thresholds
-            .constraints()
-            .iter()
-            .filter(|c| c.expr.terms().len() == 1 && matches!(c.rel, Rel::Le | Rel::Lt))
-            .filter(|c| self.entails(c) && next.entails(c))
-            .collect();
-        let result = self.shared().op(|s| {
-            let mut wide = P::widen(&mut s.ldd, f, g, thresholds.values())?;
-            for c in &frame {
-                wide = assume(s, wide, c)?;
+        match made {
+            Ok(factor) => {
+                self.set_factor(d, factor);
+                true
             }
-            Ok(wide)
-        });
-        self.grow(result)
+            Err(_) => false,
+        }
     }
 
-    /// The least box around the element, with the dimensions ascending.
-    fn hull_sides(&self) -> Vec<(Dim, Interval)> {
-        let node = self.node();
-        let Ok(hull) = self.shared().op(|s| s.ldd.hull(node)) else { return Vec::new() };
-        self.shared().with(|s| {
-            let sides = s.ldd.box_sides(hull.node());
-            let mut sides: Vec<(Dim, Interval)> =
-                sides.into_iter().map(|(v, i)| (s.dim(v), from_dd(&i))).collect();
-            sides.sort_by_key(|(d, _)| *d);
-            sides
-        })
+    /// Gives `d`, which is not tied, an interval; when that is out of the limits `d` becomes free.
+    pub(crate) fn set_interval(&mut self, d: Dim, i: &Interval) {
+        if i.is_empty() {
+            return self.make_bottom();
+        }
+        self.alone.remove(d);
+        if !i.is_top() {
+            self.map_factor(d, |s, v, _| s.ldd.interval(v, &to_dd(i)));
+        }
     }
 
-    /// The number of nodes of the diagram and of its boxes.
-    pub fn size(&self) -> (usize, Int) {
-        self.shared().with(|s| (s.ldd.size(self.node()), s.ldd.box_count(self.node())))
-    }
-}
-
-/// The image of `f` under the guard.
-fn assume(s: &mut Space, f: dd::Node, c: &LinCons) -> Outcome<dd::Node> {
-    let relation = match c.rel {
-        Rel::Le => Relation::Le,
-        Rel::Lt => Relation::Lt,
-        Rel::Eq => Relation::Eq,
-        Rel::Ne => Relation::Ne,
-        // A congruence bounds nothing.
-        Rel::Mod(_) => return Ok(if c.truth() == Some(false) { dd::Node::FALSE } else { f }),
-    };
-    let guard = Guard { terms: s.terms(&c.expr)?, relation, k: -c.expr.constant_term() };
-    s.ldd.assume(f, &guard)
-}
-
-fn from_dd(i: &dd::Interval) -> Interval {
-    Interval {
-        lo: i.lo.as_ref().map(|c| End { value: c.k.clone(), strict: c.closed }),
-        hi: i.hi.as_ref().map(|c| End { value: c.k.clone(), strict: !c.closed }),
-    }
-}
-
-fn to_dd(i: &Interval) -> dd::Interval {
-    dd::Interval {
-        lo: i.lo.as_ref().map(|e| Cut { k: e.value.clone(), closed: e.strict }),
-        hi: i.hi.as_ref().map(|e| Cut { k: e.value.clone(), closed: !e.strict }),
-    }
-}
-
-/// The values that a machine type gives to the integers of an interval, as at most two intervals.
-fn wrapped(i: &dd::Interval, ty: MachineInt) -> Vec<dd::Interval> {
-    let pieces = match from_dd(i).int_ends() {
-        Some((lo, hi)) if &hi - &lo < Int::pow2(ty.width) => {
-            let (a, b) = (ty.wrap(&lo), ty.wrap(&hi));
-            // Less than one period: it either stays in one piece or passes the end once.
-            if a <= b {
-                vec![Interval::closed(a, b)]
-            } else {
-                vec![Interval::closed(a, ty.max()), Interval::closed(ty.min(), b)]
+    /// Takes dimensions that are alone out of the product and returns their factors.
+    pub(crate) fn untie(&mut self, dims: impl IntoIterator<Item = Dim>) -> Vec<Root<Space>> {
+        let mut roots = Vec::new();
+        for d in dims {
+            if let Some(f) = self.alone.get(d) {
+                roots.push(f.root.clone());
+                self.alone.remove(d);
             }
         }
-        _ => vec![ty.range()],
-    };
-    pieces.iter().map(to_dd).collect()
+        roots
+    }
+
+    /// Replaces the set of the tied dimensions by what `op` computes and splits it. The result must not
+    /// depend on dimensions that are alone. On error nothing has changed.
+    pub(crate) fn set_rest(&mut self, mut op: impl FnMut(&mut Space) -> Outcome<Node>) -> Outcome<()> {
+        let mut outlines: Vec<(Dim, Interval, bool)> = Vec::new();
+        let mut tied = Vec::new();
+        let roots = self.shared().ops(|s| {
+            let before = s.ldd.stats().nodes;
+            let all = op(s)?;
+            let factors = s.ldd.split(all)?;
+            check_size(s, factors.core, before)?;
+            outlines.clear();
+            let mut nodes = vec![factors.core];
+            for (v, set) in factors.alone {
+                let d = s.dim(v);
+                let (hull, single) = outline(s, d, set)?;
+                outlines.push((d, hull, single));
+                nodes.push(set);
+            }
+            tied = s.dims_of(factors.core);
+            Ok(nodes)
+        })?;
+        let mut roots = roots.into_iter();
+        // `ops` returns a root for each node, and the core is the first.
+        let Some(core) = roots.next() else { return Ok(()) };
+        if core.node() == Node::FALSE {
+            self.make_bottom();
+            return Ok(());
+        }
+        self.rest = core;
+        self.tied = tied.into();
+        for ((d, hull, single), root) in outlines.into_iter().zip(roots) {
+            self.alone.insert(d, Factor { root, hull, single });
+        }
+        Ok(())
+    }
+
+    /// Replaces the element by its hull: nothing is tied, every dimension has one interval.
+    pub(crate) fn collapse(&mut self) {
+        let sides = self.sides();
+        let mut hull = Self::constant(self.shared(), Node::TRUE);
+        for (d, i) in sides {
+            match self.alone.get(d) {
+                Some(f) if f.single => hull.alone.insert(d, f.clone()),
+                _ => hull.set_interval(d, &i),
+            }
+        }
+        *self = hull;
+    }
+
+    /// The intervals of the bounded dimensions. The element is not bottom.
+    pub(crate) fn sides(&self) -> Vec<(Dim, Interval)> {
+        let mut sides: Vec<(Dim, Interval)> = self.alone.iter().map(|(d, f)| (d, f.hull.clone())).collect();
+        if !self.tied.is_empty() {
+            self.shared().with(|s| {
+                let tied = s.ldd.hull_sides(self.rest.node());
+                sides.extend(tied.iter().map(|(v, i)| (s.dim(*v), from_dd(i))));
+            });
+            sides.sort_by_key(|side| side.0);
+        }
+        sides
+    }
+
+    /// The part of the product that both have in common, and the dimensions that are alone in one of
+    /// them and not the same in the other.
+    fn compare(&self, other: &Self) -> (PMap<Factor>, Vec<Dim>) {
+        let mut differ = Vec::new();
+        other.alone.all_of(&self.alone, &mut |d, theirs, own| {
+            if theirs != Some(own) {
+                differ.push(d);
+            }
+            true
+        });
+        self.alone.all_of(&other.alone, &mut |d, own, _| {
+            if own.is_none() {
+                differ.push(d);
+            }
+            true
+        });
+        let same = |_: Dim, v: &Factor, w: &Factor| (v == w).then(|| v.clone());
+        (self.alone.merge(&other.alone, Single::Drop, &mut { same }), differ)
+    }
+
+    /// Combines with `other` by `op`, an upper bound of its arguments, on what differs: factor by factor
+    /// when domains have no unions or a single factor differs; else all of it together, in which case
+    /// `split` tells whether to look for independent dimensions in the result. On error nothing has
+    /// changed.
+    fn combine(
+        &mut self,
+        other: &Self,
+        split: bool,
+        mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>,
+    ) -> Outcome<()> {
+        let (common, differ) = self.compare(other);
+        let mut next = OnLdd { alone: common, ..self.clone() };
+        if !P::UNIONS || (self.rest == other.rest && differ.len() == 1) {
+            for d in differ {
+                // A dimension that one of them leaves free is free in the result.
+                if let (Some(f), Some(g)) = (self.alone.get(d), other.alone.get(d)) {
+                    let made =
+                        Factor::make(self.shared(), d, |s, _| op(&mut s.ldd, f.root.node(), g.root.node()))?;
+                    next.set_factor(d, made);
+                }
+            }
+            *self = next;
+            return Ok(());
+        }
+        let factors = |e: &Self| -> Vec<Root<Space>> {
+            differ.iter().filter_map(|d| e.alone.get(*d)).map(|f| f.root.clone()).collect()
+        };
+        let (own, theirs) = (factors(self), factors(other));
+        let (f, g) = (self.rest.node(), other.rest.node());
+        let mut both = |s: &mut Space| {
+            let f = s.meet_all(f, &own)?;
+            let g = s.meet_all(g, &theirs)?;
+            op(&mut s.ldd, f, g)
+        };
+        if split {
+            next.set_rest(both)?;
+        } else {
+            let mut tied = Vec::new();
+            next.rest = self.shared().op(|s| {
+                let before = s.ldd.stats().nodes;
+                let r = both(s)?;
+                check_size(s, r, before)?;
+                tied = s.dims_of(r);
+                Ok(r)
+            })?;
+            next.tied = tied.into();
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// [`OnLdd::combine`], on the hulls if the element outgrows its limits, and top if even these do.
+    /// `self` is not above `other`, so it always grows.
+    fn grow(&mut self, other: &Self, split: bool, mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>) {
+        if self.is_bottom() {
+            *self = other.clone();
+        } else if self.combine(other, split, &mut op).is_err() {
+            let mut other = other.clone();
+            self.collapse();
+            other.collapse();
+            if self.combine(&other, split, op).is_err() {
+                *self = Self::constant(self.shared(), Node::TRUE);
+            }
+        }
+    }
+
+    /// The widening. It never splits: a dimension that once differed together with others stays tied to
+    /// them for the rest of the sequence. So the tied dimensions can only become more, and when they no
+    /// longer do, each step is the widening of section 4 over the same dimensions (or over one of the
+    /// others alone), for which sequences stabilise.
+    pub(crate) fn widen(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
+        if next.leq(self) {
+            return false;
+        }
+        // Constraints on one dimension are bounds to stop at; diagrams cannot express others.
+        let bound = |c: &&LinCons| c.expr.terms().len() == 1 && matches!(c.rel, Rel::Le | Rel::Lt);
+        let bounds = thresholds.constraints().iter().filter(bound);
+        let kept: Vec<LinCons> = bounds.filter(|c| self.entails(c) && next.entails(c)).cloned().collect();
+        self.grow(next, false, |ldd, f, g| P::widen(ldd, f, g, thresholds.values()));
+        for c in &kept {
+            self.assume_tied(c);
+        }
+        true
+    }
+
+    /// The number of nodes of the diagrams, and of boxes.
+    pub fn size(&self) -> (usize, Int) {
+        self.shared().with(|s| {
+            let mut size = (s.ldd.size(self.rest.node()), s.ldd.box_count(self.rest.node()));
+            for (_, f) in self.alone.iter() {
+                size.0 += s.ldd.size(f.root.node()) - 2;
+                size.1 = size.1 * s.ldd.box_count(f.root.node());
+            }
+            size
+        })
+    }
+}
+
+/// `Err` if `f`, made since there were `before` nodes, is larger than an element should be.
+fn check_size(s: &Space, f: Node, before: usize) -> Outcome<()> {
+    // An operation that made few nodes did not make a large element out of small ones.
+    let made = s.ldd.stats().nodes - before;
+    if made > MAX_REST / 4 && s.ldd.size(f) > MAX_REST { Err(OutOfBudget::Nodes) } else { Ok(()) }
 }
 
 impl<P: Policy> Lattice for OnLdd<P> {
     fn is_bottom(&self) -> bool {
-        self.node() == dd::Node::FALSE
+        self.rest.node() == Node::FALSE
     }
 
     fn leq(&self, other: &Self) -> bool {
-        // An implication that could not be decided in time is not shown.
-        self.shared().with(|s| s.ldd.leq(self.node(), other.node())).unwrap_or(false)
+        if self.is_bottom() || other.is_bottom() {
+            return self.is_bottom();
+        }
+        let shown = self.shared().with(|s| -> Outcome<bool> {
+            let mut outcome = Ok(());
+            let factors = self.alone.all_of(&other.alone, &mut |d, own, theirs| {
+                let own = match own {
+                    Some(f) => f.root.node(),
+                    None if self.is_tied(d) => self.rest.node(),
+                    None => return false,
+                };
+                s.ldd.leq(own, theirs.root.node()).unwrap_or_else(|e| {
+                    outcome = Err(e);
+                    false
+                })
+            });
+            outcome?;
+            if !factors || self.rest == other.rest || other.tied.is_empty() {
+                return Ok(factors);
+            }
+            let own = other.tied.iter().filter_map(|d| self.alone.get(*d)).map(|f| f.root.clone());
+            let own: Vec<Root<Space>> = own.collect();
+            let f = s.meet_all(self.rest.node(), &own)?;
+            s.ldd.leq(f, other.rest.node())
+        });
+        // An inclusion that could not be decided within the limits is not shown.
+        shown.unwrap_or(false)
     }
 
     fn join_with(&mut self, other: &Self) -> bool {
-        let (f, g) = (self.node(), other.node());
-        let join = |f, g| self.shared().op(|s| P::join(&mut s.ldd, f, g));
-        let result = join(f, g).or_else(|_| self.shared().op(|s| s.ldd.box_join(f, g)));
-        self.grow(result)
+        if other.leq(self) {
+            return false;
+        }
+        self.grow(other, true, P::join);
+        true
     }
 
     fn meet_with(&mut self, other: &Self) {
-        let g = other.node();
-        self.apply(Fallback::Keep, |s, f| s.ldd.and(f, g));
+        if self.is_bottom() || other.is_bottom() {
+            return self.make_bottom();
+        }
+        let mut next = self.clone();
+        // Factors of dimensions that the other side has tied meet in the rest.
+        let mut shared_factors = next.untie(other.tied.iter().copied());
+        let mut factors: Vec<(Dim, Factor)> = Vec::new();
+        self.alone.all_of(&other.alone, &mut |d, own, theirs| {
+            if own != Some(theirs) {
+                factors.push((d, theirs.clone()));
+            }
+            true
+        });
+        for (d, theirs) in factors {
+            if self.is_tied(d) {
+                shared_factors.push(theirs.root);
+            } else if self.alone.get(d).is_none() {
+                next.alone.insert(d, theirs);
+            } else {
+                // A factor that cannot be met within the limits stays as it is.
+                next.map_factor(d, |s, _, f| s.ldd.and(f, theirs.root.node()));
+                if next.is_bottom() {
+                    return self.make_bottom();
+                }
+            }
+        }
+        if self.rest != other.rest || !shared_factors.is_empty() {
+            let (f, g) = (self.rest.node(), other.rest.node());
+            let met = next.set_rest(|s| {
+                let f = s.meet_all(f, &shared_factors)?;
+                s.ldd.and(f, g)
+            });
+            if met.is_err() {
+                return;
+            }
+        }
+        *self = next;
     }
 
     fn widen_with(&mut self, next: &Self) -> bool {
         self.widen(next, &Thresholds::none())
     }
 
-    /// Bounds of the hull that are infinite in `self` and finite in `next` are taken over. Each step that
-    /// changes anything makes an infinite bound finite, so descending chains are finite.
+    /// Bounds that are infinite in `self` and finite in `next` are taken over. Each step that changes
+    /// anything makes an infinite bound finite, so descending chains are finite.
     fn narrow_with(&mut self, next: &Self) {
-        if next.is_bottom() {
-            *self = next.clone();
-            return;
+        if self.is_bottom() || next.is_bottom() {
+            return self.make_bottom();
         }
-        let own: FxHashMap<Dim, Interval> = self.hull_sides().into_iter().collect();
-        let mut sides = Vec::new();
-        for (d, i) in next.hull_sides() {
-            let free = own.get(&d).unwrap_or(&Interval::TOP);
-            let lo = if free.lo.is_none() { i.lo } else { None };
-            let hi = if free.hi.is_none() { i.hi } else { None };
-            sides.push((d, Interval { lo, hi }));
-        }
-        self.apply(Fallback::Keep, |s, f| {
-            let mut f = f;
-            for (d, i) in &sides {
-                let v = s.var(*d)?;
-                let side = s.ldd.interval(v, &to_dd(i))?;
-                f = s.ldd.and(f, side)?;
+        for (d, i) in next.sides() {
+            let own = self.interval_of(d);
+            let lo = if own.lo.is_none() { i.lo } else { None };
+            let hi = if own.hi.is_none() { i.hi } else { None };
+            for c in (Interval { lo, hi }).constraints_on(&LinExpr::dim(d)) {
+                self.assume(&c);
             }
-            Ok(f)
-        });
-    }
-}
-
-impl<P: Policy> NumericDomain for OnLdd<P> {
-    type Ctx = LddCtx;
-
-    fn top(ctx: &LddCtx) -> Self {
-        OnLdd::of(ctx.0.root(dd::Node::TRUE))
-    }
-
-    fn bottom(ctx: &LddCtx) -> Self {
-        OnLdd::of(ctx.0.root(dd::Node::FALSE))
-    }
-
-    fn ctx(&self) -> LddCtx {
-        LddCtx(self.shared().clone())
-    }
-
-    fn support(&self) -> Vec<Dim> {
-        self.shared().with(|s| {
-            let mut dims: Vec<Dim> = s.ldd.support(self.node()).into_iter().map(|v| s.dim(v)).collect();
-            dims.sort_unstable();
-            dims
-        })
-    }
-
-    fn assign(&mut self, d: Dim, e: &LinExpr) {
-        self.apply(Fallback::Top, |s, f| {
-            let (x, terms) = (s.var(d)?, s.terms(e)?);
-            s.ldd.assign(f, x, &terms, &dd::Interval::point(e.constant_term().clone()))
-        });
-    }
-
-    fn assign_interval(&mut self, d: Dim, range: &Interval) {
-        self.apply(Fallback::Top, |s, f| {
-            let x = s.var(d)?;
-            s.ldd.assign(f, x, &[], &to_dd(&range.tighten_for(d)))
-        });
-    }
-
-    fn assume(&mut self, c: &LinCons) {
-        let c = c.normalize();
-        self.apply(Fallback::Keep, |s, f| assume(s, f, &c));
-    }
-
-    fn forget(&mut self, dims: &[Dim]) {
-        self.apply(Fallback::Top, |s, f| {
-            // A dimension that was never mentioned is free already.
-            let vars: Vec<Var> = dims.iter().filter_map(|d| s.vars.get(d).copied()).collect();
-            s.ldd.exists(f, &vars)
-        });
-    }
-
-    fn rename(&mut self, map: &[(Dim, Dim)]) {
-        self.apply(Fallback::Top, |s, f| {
-            let map: Outcome<Vec<(Var, Var)>> =
-                map.iter().map(|(from, to)| Ok((s.var(*from)?, s.var(*to)?))).collect();
-            s.ldd.rename(f, &map?)
-        });
-    }
-
-    fn bounds(&self, e: &LinExpr) -> Interval {
-        let range = self.shared().with(|s| {
-            let terms = s.terms(e)?;
-            s.ldd.range(self.node(), &terms)
-        });
-        let i = match range {
-            Ok(Some(range)) => from_dd(&range).add(&Interval::point(e.constant_term().clone())),
-            Ok(None) => return Interval::EMPTY,
-            Err(_) => return Interval::TOP,
-        };
-        if e.is_integral() { i.tighten_int() } else { i }
-    }
-
-    fn to_constraints(&self) -> Vec<Vec<LinCons>> {
-        let constraints = |sides: Vec<(Dim, Interval)>| -> Vec<LinCons> {
-            sides.iter().flat_map(|(d, i)| i.constraints_on(&LinExpr::dim(*d))).collect()
-        };
-        if self.size().1 > Int::from(MAX_DISJUNCTS) {
-            return vec![constraints(self.hull_sides())];
         }
-        self.shared().with(|s| {
-            let boxes = s.ldd.boxes(self.node());
-            boxes
-                .map(|b| {
-                    let mut sides: Vec<(Dim, Interval)> =
-                        b.iter().map(|(v, i)| (s.dim(*v), from_dd(i))).collect();
-                    sides.sort_by_key(|(d, _)| *d);
-                    constraints(sides)
-                })
-                .collect()
-        })
-    }
-
-    fn contains(&self, state: &dyn Fn(Dim) -> Rat) -> bool {
-        self.shared().with(|s| {
-            let mut n = self.node();
-            while let Some((v, cut, high, low)) = s.ldd.decision(n) {
-                n = if cut.admits(&state(s.dim(v))) { high } else { low };
-            }
-            n == dd::Node::TRUE
-        })
-    }
-
-    fn widen_with_thresholds(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
-        self.widen(next, thresholds)
-    }
-
-    fn wrap(&mut self, d: Dim, ty: MachineInt) {
-        if !d.is_int() {
-            return wrap_by_periods(self, d, ty, 2);
-        }
-        if self.bounds_of(d).leq(&ty.range()) {
-            return;
-        }
-        self.apply(Fallback::Top, |s, f| {
-            let x = s.var(d)?;
-            s.ldd.map_var(f, x, |i| wrapped(i, ty))
-        });
-    }
-
-    fn is_top(&self) -> bool {
-        self.node() == dd::Node::TRUE
     }
 }
 
 impl<P: Policy> fmt::Debug for OnLdd<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.display_with(&|d| d.to_string()))
+    }
+}
+
+impl<P: Policy> OnLdd<P> {
+    /// The context.
+    pub(crate) fn context(&self) -> LddCtx {
+        LddCtx(self.shared().clone())
     }
 }

@@ -205,6 +205,18 @@ impl Ldd {
         self.k.box_of(&sides)
     }
 
+    /// The sides of the hull, without making it; nothing for the empty set.
+    pub fn hull_sides(&self, f: Node) -> BoxPath {
+        if f.is_constant() { Vec::new() } else { self.named(self.k.hull_sides(f)) }
+    }
+
+    fn named(&self, sides: Vec<Side>) -> BoxPath {
+        let order = self.k.order();
+        let label = |l: Label| (l != Label::TERMINAL).then_some(l);
+        let sides = sides.into_iter().map(|s| (order[s.level as usize], label(s.lo), label(s.hi)));
+        sides.map(|(v, lo, hi)| (v, self.between(v, lo, hi))).collect()
+    }
+
     /// BOXJOIN: the least box that contains two boxes. Diagrams that are no boxes count as their hulls.
     pub fn box_join(&mut self, f: Node, g: Node) -> Outcome {
         let f = if self.is_box(f) { f } else { self.hull(f)? };
@@ -236,11 +248,7 @@ impl Ldd {
 
     /// The intervals of the bounded variables of a box, from top to bottom.
     pub fn box_sides(&self, f: Node) -> BoxPath {
-        let order = self.k.order();
-        let label = |l: Label| (l != Label::TERMINAL).then_some(l);
-        let sides = self.k.sides(f).into_iter();
-        let sides = sides.map(|s| (order[s.level as usize], label(s.lo), label(s.hi)));
-        sides.map(|(v, lo, hi)| (v, self.between(v, lo, hi))).collect()
+        self.named(self.k.sides(f))
     }
 
     /// Whether `f` is a single box, or empty.
@@ -315,24 +323,36 @@ impl Ldd {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut stack = vec![f];
         let mut range: Option<Interval> = None;
-        while let Some(n) = stack.pop() {
-            let at = self.k.level(n);
-            if n == Node::FALSE || !seen.insert(n) {
-                continue;
-            }
-            if at < level {
+        while let Some(mut n) = stack.pop() {
+            // Down to the level of x; only where paths part does anything need to be remembered.
+            while self.k.level(n) < level {
                 let c = self.k.cell(n);
-                stack.extend([c.high, c.low]);
+                n = match (c.high, c.low) {
+                    (Node::FALSE, only) | (only, Node::FALSE) => only,
+                    (high, low) => {
+                        if !seen.insert(n) {
+                            n = Node::FALSE;
+                            break;
+                        }
+                        stack.push(low);
+                        high
+                    }
+                };
+            }
+            if n == Node::FALSE {
                 continue;
             }
-            if at > level {
+            if self.k.level(n) > level {
                 return Some(Interval::TOP);
             }
-            for (lo, hi, part) in self.partitions(n) {
-                if part != Node::FALSE {
-                    let side = self.between(x, lo, hi);
-                    range = Some(range.map_or(side.clone(), |r| r.hull(&side)));
-                }
+            if !seen.insert(n) {
+                continue;
+            }
+            let mut parts = self.partitions(n);
+            parts.retain(|p| p.2 != Node::FALSE);
+            if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
+                let side = self.between(x, first.0, last.1);
+                range = Some(range.map_or(side.clone(), |r| r.hull(&side)));
             }
         }
         range
@@ -354,6 +374,9 @@ impl Ldd {
         let Some(&last) = read.last() else {
             return Ok(Some(Interval::point(Int::from(0))));
         };
+        if let [(v, a)] = &by_var.iter().collect::<Vec<_>>()[..] {
+            return Ok(self.bounds(f, **v).map(|side| side.scale(a)));
+        }
         // A read variable that some path leaves out is unbounded there, and with it the sum.
         let skips = |from: u32, to: u32| {
             let first = read.partition_point(|&l| l < from);

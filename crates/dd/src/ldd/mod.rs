@@ -8,11 +8,13 @@
 mod boxes;
 mod interval;
 mod replace;
+mod split;
 mod transfer;
 mod widen;
 
 pub use boxes::{BoxPath, Boxes};
 pub use interval::{Cut, Interval, Kind};
+pub use split::Factors;
 pub use transfer::{Guard, Relation};
 
 use crate::kernel::{Kernel, Limits, OutOfBudget, Outcome, Stats};

@@ -66,6 +66,7 @@ fn operations_agree_with_brute_force() {
         }
         cofactors(&mut ldd, &grid, &mut rng, f, &m);
         boxes_and_bounds(&mut ldd, &grid, f, &m, g);
+        factors(&mut ldd, &grid, f);
     }
 }
 
@@ -91,6 +92,23 @@ fn cofactors(ldd: &mut Ldd, grid: &Grid, rng: &mut Rng, f: Node, m: &Model) {
             m.has(grid.index(&p))
         });
         assert_eq!(found, expected);
+    }
+}
+
+/// The factors are independent, multiply to the set, and there are no others.
+fn factors(ldd: &mut Ldd, grid: &Grid, f: Node) {
+    let split = ldd.split(f).unwrap();
+    let mut product = split.core;
+    for &(v, set) in &split.alone {
+        assert!(ldd.support(set) == [v] && !ldd.support(split.core).contains(&v));
+        product = ldd.and(product, set).unwrap();
+    }
+    assert_eq!(product, f);
+    for &v in &grid.vars {
+        let others: Vec<_> = grid.vars.iter().copied().filter(|&w| w != v).collect();
+        let (own, rest) = (ldd.exists(f, &others).unwrap(), ldd.exists(f, &[v]).unwrap());
+        let independent = ldd.support(f).contains(&v) && ldd.and(own, rest).unwrap() == f && f != Node::FALSE;
+        assert_eq!(split.alone.iter().any(|a| a.0 == v), independent);
     }
 }
 

@@ -1,0 +1,173 @@
+//! The diagrams of one analysis, and the dimensions as their variables.
+
+use palisade_dd::{Cut, Kind, Ldd, Limits, Manager, Node, Outcome, Root, Shared, Stats, Var};
+use palisade_num::{Int, Rat};
+use rustc_hash::FxHashMap;
+
+use crate::dim::Dim;
+use crate::interval::{End, Interval};
+use crate::machine::MachineInt;
+
+/// A manager and the variables that stand for dimensions, added when they are first mentioned.
+pub struct Space {
+    pub(crate) ldd: Ldd,
+    vars: FxHashMap<Dim, Var>,
+    dims: Vec<Dim>,
+    /// Live nodes at which the order of the variables is improved next.
+    reorder_at: usize,
+}
+
+/// Live nodes at which the order of the variables is improved for the first time.
+const FIRST_REORDER: usize = 1 << 15;
+
+impl Space {
+    /// The variable of a dimension.
+    pub(crate) fn var(&mut self, d: Dim) -> Outcome<Var> {
+        if let Some(&v) = self.vars.get(&d) {
+            return Ok(v);
+        }
+        let v = self.ldd.new_var(if d.is_int() { Kind::Int } else { Kind::Real })?;
+        self.vars.insert(d, v);
+        self.dims.push(d);
+        Ok(v)
+    }
+
+    /// The dimension of a variable.
+    pub(crate) fn dim(&self, v: Var) -> Dim {
+        self.dims[v.0 as usize]
+    }
+
+    /// Terms of a linear expression over variables.
+    pub(crate) fn terms(&mut self, terms: &[(Dim, Rat)]) -> Outcome<Vec<(Rat, Var)>> {
+        terms.iter().map(|(d, a)| Ok((a.clone(), self.var(*d)?))).collect()
+    }
+
+    /// The dimensions that `f` depends on, ascending.
+    pub(crate) fn dims_of(&self, f: Node) -> Vec<Dim> {
+        let mut dims: Vec<Dim> = self.ldd.support(f).into_iter().map(|v| self.dim(v)).collect();
+        dims.sort_unstable();
+        dims
+    }
+
+    /// The intersection of `f` with all of `others`.
+    pub(crate) fn meet_all(&mut self, f: Node, others: &[Root<Space>]) -> Outcome<Node> {
+        others.iter().try_fold(f, |f, g| self.ldd.and(f, g.node()))
+    }
+}
+
+impl Manager for Space {
+    fn protect(&mut self, f: Node) {
+        self.ldd.protect(f);
+    }
+
+    fn release(&mut self, f: Node) {
+        self.ldd.release(f);
+    }
+
+    /// Also improves the order of the variables, each time that twice as much has accumulated.
+    fn collect(&mut self) {
+        self.ldd.collect();
+        if self.ldd.stats().nodes > self.reorder_at {
+            // An order that could not be finished is still an order.
+            let _ = self.ldd.reorder();
+            self.reorder_at = (2 * self.ldd.stats().nodes).max(2 * self.reorder_at);
+        }
+    }
+
+    fn wants_collection(&self) -> bool {
+        self.ldd.wants_collection()
+    }
+}
+
+/// What the elements of [`crate::LddBox`] and [`crate::Boxes`] are made from: a shared manager.
+#[derive(Clone, Debug)]
+pub struct LddCtx(pub(crate) Shared<Space>);
+
+impl LddCtx {
+    /// A context with its own manager. Elements that would need more nodes are weakened.
+    pub fn new(limits: Limits) -> LddCtx {
+        let space = Space {
+            ldd: Ldd::new(limits),
+            vars: FxHashMap::default(),
+            dims: Vec::new(),
+            reorder_at: FIRST_REORDER,
+        };
+        LddCtx(Shared::new(space))
+    }
+
+    /// Size figures of the manager.
+    pub fn stats(&self) -> Stats {
+        self.0.with(|s| s.ldd.stats())
+    }
+}
+
+/// The values of one dimension that depends on no other: a diagram of one variable.
+#[derive(Clone)]
+pub(crate) struct Factor {
+    pub(crate) root: Root<Space>,
+    /// The least interval around the values.
+    pub(crate) hull: Interval,
+    /// Whether the values are that interval.
+    pub(crate) single: bool,
+}
+
+impl PartialEq for Factor {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
+}
+
+/// How a set of values of `d` looks from outside: its hull, and whether it is an interval.
+pub(crate) fn outline(s: &mut Space, d: Dim, values: Node) -> Outcome<(Interval, bool)> {
+    let v = s.var(d)?;
+    let hull = s.ldd.bounds(values, v).map_or(Interval::EMPTY, |i| from_dd(&i));
+    Ok((hull, s.ldd.is_box(values)))
+}
+
+impl Factor {
+    /// The factor for the values of `d` that `op` computes.
+    pub(crate) fn make(
+        shared: &Shared<Space>,
+        d: Dim,
+        mut op: impl FnMut(&mut Space, Var) -> Outcome<Node>,
+    ) -> Outcome<Factor> {
+        let mut found = (Interval::TOP, true);
+        let root = shared.op(|s| {
+            let v = s.var(d)?;
+            let values = op(s, v)?;
+            found = outline(s, d, values)?;
+            Ok(values)
+        })?;
+        Ok(Factor { root, hull: found.0, single: found.1 })
+    }
+}
+
+pub(crate) fn from_dd(i: &palisade_dd::Interval) -> Interval {
+    Interval {
+        lo: i.lo.as_ref().map(|c| End { value: c.k.clone(), strict: c.closed }),
+        hi: i.hi.as_ref().map(|c| End { value: c.k.clone(), strict: !c.closed }),
+    }
+}
+
+pub(crate) fn to_dd(i: &Interval) -> palisade_dd::Interval {
+    palisade_dd::Interval {
+        lo: i.lo.as_ref().map(|e| Cut { k: e.value.clone(), closed: e.strict }),
+        hi: i.hi.as_ref().map(|e| Cut { k: e.value.clone(), closed: !e.strict }),
+    }
+}
+
+/// The values that a machine type gives to the integers of an interval, as at most two intervals.
+pub(crate) fn wrapped(i: &Interval, ty: MachineInt) -> Vec<Interval> {
+    match i.int_ends() {
+        Some((lo, hi)) if &hi - &lo < Int::pow2(ty.width) => {
+            let (a, b) = (ty.wrap(&lo), ty.wrap(&hi));
+            // Less than one period: it either stays in one piece or passes the end once.
+            if a <= b {
+                vec![Interval::closed(a, b)]
+            } else {
+                vec![Interval::closed(a, ty.max()), Interval::closed(ty.min(), b)]
+            }
+        }
+        _ => vec![ty.range()],
+    }
+}
