@@ -2,7 +2,7 @@
 
 use crate::registry;
 use palisade_base::{Budget, Stop};
-use palisade_cfa::Program;
+use palisade_cfa::{Callee, Op, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;
@@ -67,6 +67,9 @@ pub fn settle(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
+    if let Some(name) = starts_threads(program) {
+        return Settled::unknown(format!("the program starts threads (`{name}`), which is not supported"));
+    }
     let lanes: Vec<Vec<Box<dyn Engine + Send + Sync>>> = if analysis == "auto" {
         let mut rest: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
         let proofs = rest.split_off(2);
@@ -188,4 +191,14 @@ fn accept(property: &Property, task: &Task, outcome: Outcome, budget: &Budget) -
             Ok(Settled { verdict: Verdict::False(goal.name()), replay: Some(replay), ..Settled::unknown("") })
         }
     }
+}
+
+/// A function without a body that the program calls to start a thread: what runs
+/// beside the program is not in the automaton.
+fn starts_threads(program: &Program) -> Option<&str> {
+    let called = program.edges.iter().filter_map(|e| match e.op {
+        Op::Call { callee: Callee::Direct(f), .. } if program.funcs[f].body.is_none() => Some(f),
+        _ => None,
+    });
+    called.map(|f| &*program.funcs[f].name).find(|name| matches!(*name, "pthread_create" | "thrd_create"))
 }
