@@ -54,6 +54,8 @@ pub(crate) enum BuiltinFn {
     /// A checking variant of a library function: these arguments are dropped.
     Checked(Symbol, &'static [usize]),
     Atomic(AtomicFn),
+    /// The arguments of an inline function that is never called as such; its body is dropped.
+    ArgPack,
     /// Known to gcc but not to us.
     Unsupported,
 }
@@ -175,8 +177,8 @@ pub(crate) fn table(interner: &mut Interner) -> FxHashMap<Symbol, BuiltinFn> {
         ("stdarg_start", F::VaStart),
         ("va_end", F::VaEnd),
         ("va_copy", F::VaCopy),
-        ("va_arg_pack", F::Unsupported),
-        ("va_arg_pack_len", F::Unsupported),
+        ("va_arg_pack", F::ArgPack),
+        ("va_arg_pack_len", F::ArgPack),
         ("setjmp", F::Unsupported),
         ("longjmp", F::Unsupported),
         ("apply", F::Unsupported),
@@ -238,7 +240,7 @@ impl<'a> Checker<'a> {
             F::ConstantP | F::Bits(..) | F::Bswap(_) | F::FloatTest(..) | F::Fabs(_) | F::Nan(_) => {
                 Some(1..=1)
             }
-            F::Infinity(_) => Some(0..=0),
+            F::Infinity(_) | F::ArgPack => Some(0..=0),
             F::Overflow(..) | F::OverflowP(_) => Some(3..=3),
             F::Alloca => Some(1..=2),
             F::Hint => Some(1..=3),
@@ -256,6 +258,12 @@ impl<'a> Checker<'a> {
             F::Unsupported => {
                 self.unsupported(span, self.name(name));
                 self.error_expr(span)
+            }
+            F::ArgPack => {
+                if let Some(func) = &mut self.func {
+                    func.passes_pack = true;
+                }
+                self.int_const(0, TypeTable::INT, span)
             }
             F::VaStart => {
                 if !self.func.as_ref().is_some_and(|f| f.variadic) {
@@ -414,7 +422,9 @@ impl<'a> Checker<'a> {
                 self.library_call(library, values, rparen, span)
             }
             F::Atomic(f) => self.atomic(f, name, values, span),
-            F::VaStart | F::VaEnd | F::VaCopy | F::ConstantP | F::Unsupported => self.error_expr(span),
+            F::VaStart | F::VaEnd | F::VaCopy | F::ConstantP | F::ArgPack | F::Unsupported => {
+                self.error_expr(span)
+            }
         }
     }
 

@@ -135,9 +135,13 @@ impl<'a> Checker<'a> {
     pub(super) fn type_name_aligned(&mut self, id: ast::TypeNameId) -> AlignedType {
         let unit = self.unit;
         let name = &unit.type_names[id];
+        if !self.enter(name.span) {
+            return (TypeTable::ERROR.into(), None);
+        }
         let (base, align) = self.specifiers(&name.specs, false);
         let attrs = self.decl_attrs(&name.specs, &[&name.declarator.attrs]);
         let (ty, align) = self.declarator_type(base, align, &name.declarator);
+        self.leave();
         (self.apply_mode(ty, &attrs), align)
     }
 
@@ -169,11 +173,15 @@ impl<'a> Checker<'a> {
                 }
                 Derived::Array { size, span, .. } => ty = self.array_of(ty, *size, *span).into(),
                 Derived::Function(f) => {
+                    if !self.enter(f.span) {
+                        return (TypeTable::ERROR.into(), None);
+                    }
                     self.scopes.push();
                     self.prototypes += 1;
                     let (params, variadic, prototype) = self.parameters(&f.params, None);
                     self.prototypes -= 1;
                     self.scopes.pop();
+                    self.leave();
                     ty = self.function_of(ty, &params, variadic, prototype, f.span).into();
                     align = None;
                 }

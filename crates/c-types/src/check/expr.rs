@@ -16,14 +16,12 @@ pub(crate) type FieldPath = SmallVec<[u32; 4]>;
 impl<'a> Checker<'a> {
     /// Checks an expression; the result is an lvalue, a function or a value.
     pub(super) fn expr(&mut self, id: ast::ExprId) -> TExprId {
-        if self.depth >= self.max_depth {
-            let span = self.unit.exprs[id].span;
-            self.error(span, "expressions and statements are nested too deeply");
+        let span = self.unit.exprs[id].span;
+        if !self.enter(span) {
             return self.error_expr(span);
         }
-        self.depth += 1;
         let e = self.expr_inner(id);
-        self.depth -= 1;
+        self.leave();
         e
     }
 

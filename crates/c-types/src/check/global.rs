@@ -363,6 +363,7 @@ impl<'a> Checker<'a> {
             breakable: 0,
             blocks: vec![(Vec::new(), body_end)],
             func_name: None,
+            passes_pack: false,
             pending: Vec::new(),
         });
         self.scopes.push();
@@ -389,6 +390,12 @@ impl<'a> Checker<'a> {
         self.scopes.pop();
         self.check_labels();
         let Some(ctx) = self.func.take() else { return };
+        if ctx.passes_pack {
+            if !specs.inline {
+                self.error(name.span, "__builtin_va_arg_pack in a function that is not inline");
+            }
+            return;
+        }
         let replaceable = specs.inline || attrs.gnu_inline || attrs.weak;
         if self.prog.funcs[f].body.is_some() && !self.replaceable.contains(&f) {
             if !replaceable {

@@ -296,6 +296,15 @@ impl<'a> Checker<'a> {
     fn braced(&mut self, cx: &mut InitCx, target: Target, list: ast::InitListId) -> u64 {
         let unit = self.unit;
         let list = &unit.init_lists[list];
+        if !self.enter(list.span) {
+            return 0;
+        }
+        let count = self.braced_items(cx, target, list);
+        self.leave();
+        count
+    }
+
+    fn braced_items(&mut self, cx: &mut InitCx, target: Target, list: &'a ast::InitList) -> u64 {
         if target.bits.is_none() {
             self.forget(cx, target);
         }

@@ -16,7 +16,7 @@ use crate::tast::*;
 use crate::types::*;
 
 /// Evaluation stops here; only address arithmetic nests that deep without being folded before.
-const MAX_DEPTH: u32 = 500;
+const MAX_DEPTH: u32 = 256;
 
 /// What an address constant is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -48,15 +48,16 @@ const MAX_DIAGNOSTICS: usize = 1000;
 /// The most expressions, statements or objects of a typed program.
 const MAX_NODES: usize = 1 << 30;
 
-/// How deep expressions and statements may nest, counted together.
+/// How deep expressions, statements, declarators, records and initialisers may nest, counted
+/// together.
 const MAX_DEPTH: u32 = 16_384;
 
 /// The stack that [`MAX_DEPTH`] levels need without optimisation, with room to spare. Only what
 /// is used of it ever becomes memory.
 const STACK_BYTES: usize = 512 << 20;
 
-/// How deep nesting may be if there is no such stack.
-const MAX_DEPTH_WITHOUT_STACK: u32 = 64;
+/// How deep they may nest on the stack of the caller. Programs that people write stay below.
+const SHALLOW_DEPTH: u32 = 100;
 
 /// Types the translation units of a program and links them.
 ///
@@ -68,59 +69,34 @@ pub fn check_program(
 ) -> (TypedProgram, Vec<Diagnostic>) {
     let known = Known::new(interner);
     let interner = &*interner;
-    // The checker recurses on nested statements, which the parser admits by the thousand; so it
-    // runs on a stack that is made for that.
-    std::thread::scope(|scope| {
+    let Some(first) = units.first() else { return (empty_program(data_model), Vec::new()) };
+    let run = |max_depth| {
+        let mut checker = Checker::new(first, interner, &known, data_model, max_depth);
+        checker.check_units(units);
+        checker
+    };
+    let shallow = run(SHALLOW_DEPTH);
+    if !shallow.too_deep {
+        return (shallow.prog, shallow.diags);
+    }
+    // The checker recurses on nested statements, which the parser admits by the thousand; then it
+    // runs again, on a stack that is made for that.
+    let deep = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("type checker".into())
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || check_units(units, interner, &known, data_model, MAX_DEPTH));
+            .spawn_scoped(scope, || {
+                let deep = run(MAX_DEPTH);
+                (deep.prog, deep.diags)
+            });
         match thread.map(|t| t.join()) {
-            Ok(Ok(result)) => result,
+            Ok(Ok(result)) => Some(result),
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => check_units(units, interner, &known, data_model, MAX_DEPTH_WITHOUT_STACK),
+            Err(_) => None,
         }
-    })
-}
-
-fn check_units(
-    units: &[TranslationUnit],
-    interner: &Interner,
-    known: &Known,
-    data_model: DataModel,
-    max_depth: u32,
-) -> (TypedProgram, Vec<Diagnostic>) {
-    let Some(first) = units.first() else {
-        return (empty_program(data_model), Vec::new());
-    };
-    let mut checker = Checker {
-        unit: first,
-        names: interner,
-        known,
-        depth: 0,
-        max_depth,
-        prog: empty_program(data_model),
-        diags: Vec::new(),
-        scopes: Scopes::new(interner.len()),
-        externals: FxHashMap::default(),
-        defined: FxHashSet::default(),
-        tentative: Vec::new(),
-        aliases: Vec::new(),
-        replaceable: FxHashSet::default(),
-        aliased_objects: FxHashSet::default(),
-        implicit: FxHashSet::default(),
-        func: None,
-        prototypes: 0,
-        in_static_init: false,
-        unit_span: Span::NONE,
-    };
-    for unit in units {
-        checker.unit = unit;
-        checker.scopes = Scopes::new(interner.len());
-        checker.check_unit();
-    }
-    checker.resolve_aliases();
-    (checker.prog, checker.diags)
+    });
+    // Without such a stack the message about the nesting stands.
+    deep.unwrap_or((shallow.prog, shallow.diags))
 }
 
 fn empty_program(dm: DataModel) -> TypedProgram {
@@ -188,6 +164,9 @@ pub(crate) struct FuncCtx {
     blocks: Vec<(Vec<ObjId>, u32)>,
     /// The object of `__func__`.
     func_name: Option<ObjId>,
+    /// Whether it hands its variable arguments on (`__builtin_va_arg_pack`), so that only calls
+    /// that are inlined could use its body.
+    passes_pack: bool,
     /// Assignments of lengths of variable length array types that wait for the next statement.
     pending: Vec<TExprId>,
 }
@@ -216,6 +195,8 @@ pub(crate) struct Checker<'a> {
     /// How many expressions and statements are open, and how many may be.
     depth: u32,
     max_depth: u32,
+    /// Whether they were too many.
+    too_deep: bool,
     prog: TypedProgram,
     diags: Vec<Diagnostic>,
     scopes: Scopes,
@@ -243,6 +224,62 @@ pub(crate) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
+    /// A checker that has seen nothing; `first` is the first unit it will see.
+    fn new(
+        first: &'a TranslationUnit,
+        interner: &'a Interner,
+        known: &'a Known,
+        data_model: DataModel,
+        max_depth: u32,
+    ) -> Self {
+        Checker {
+            unit: first,
+            names: interner,
+            known,
+            depth: 0,
+            max_depth,
+            too_deep: false,
+            prog: empty_program(data_model),
+            diags: Vec::new(),
+            scopes: Scopes::new(interner.len()),
+            externals: FxHashMap::default(),
+            defined: FxHashSet::default(),
+            tentative: Vec::new(),
+            aliases: Vec::new(),
+            replaceable: FxHashSet::default(),
+            aliased_objects: FxHashSet::default(),
+            implicit: FxHashSet::default(),
+            func: None,
+            prototypes: 0,
+            in_static_init: false,
+            unit_span: Span::NONE,
+        }
+    }
+
+    fn check_units(&mut self, units: &'a [TranslationUnit]) {
+        for unit in units {
+            self.unit = unit;
+            self.scopes = Scopes::new(self.names.len());
+            self.check_unit();
+        }
+        self.resolve_aliases();
+    }
+
+    /// Enters one level of nesting, unless there are too many; [`Checker::leave`] ends it.
+    fn enter(&mut self, span: Span) -> bool {
+        if self.depth < self.max_depth {
+            self.depth += 1;
+            return true;
+        }
+        self.too_deep = true;
+        self.error(span, "the program is nested too deeply");
+        false
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
     fn check_unit(&mut self) {
         let unit = self.unit;
         self.tentative.clear();
@@ -261,6 +298,9 @@ impl<'a> Checker<'a> {
             }
             if self.prog.exprs.len() > MAX_NODES {
                 self.error(self.item_span(item), "the program is too large");
+                break;
+            }
+            if self.too_deep {
                 break;
             }
         }

@@ -26,7 +26,10 @@ impl<'a> Checker<'a> {
                 self.error(spec.span, format!("'{name}' is defined twice"));
                 return self.types().intern(CType::Record(record));
             }
-            self.define_record(record, spec, members);
+            if self.enter(spec.span) {
+                self.define_record(record, spec, members);
+                self.leave();
+            }
         }
         self.types().intern(CType::Record(record))
     }

@@ -73,14 +73,10 @@ impl<'a> Checker<'a> {
 
     /// Checks a statement and appends what it amounts to.
     fn stmt_into(&mut self, id: ast::StmtId, out: &mut Vec<TStmtId>) {
-        if self.depth >= self.max_depth {
-            let span = self.unit.stmts[id].span;
-            self.error(span, "expressions and statements are nested too deeply");
-            return;
+        if self.enter(self.unit.stmts[id].span) {
+            self.stmt_inner(id, out);
+            self.leave();
         }
-        self.depth += 1;
-        self.stmt_inner(id, out);
-        self.depth -= 1;
     }
 
     fn stmt_inner(&mut self, id: ast::StmtId, out: &mut Vec<TStmtId>) {

@@ -60,6 +60,8 @@ pub const VALID: &[&str] = &[
     "int g(void) { static int n = 3; static int *p = &n; return *p; } void *tbl(int i) { static void *t[] = { &&a, &&b }; goto *t[i]; a: b: return 0; }",
     "__int128_t *p; ",
     "void f(int *restrict a, int b[const], void (*cb)(int), void cb2(int)) { cb(1); cb2(2); (*cb)(3); }",
+    "int e(int, ...); extern inline __attribute__((gnu_inline, always_inline)) int e2(int x, ...) \
+     { return e(x, __builtin_va_arg_pack()); } int f(void) { return e2(1, 2, 3); }",
     "extern void end; void *p = &end; void *f(void) { return &end; }",
     "unsigned f(void) { return 1u << 31 | 0x80000000; } int h = -2147483647 - 1; int k = 1 << 31;",
 ];
