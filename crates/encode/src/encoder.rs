@@ -185,9 +185,12 @@ impl<'p> Encoder<'p> {
                 return s.assume(terms, cond);
             }
             Op::Havoc { dst, input } => self.havoc(terms, s, dst, input),
-            Op::Call { dst, .. } => {
+            Op::Call { dst, callee, ref args } => {
                 if let Some(dst) = dst {
-                    self.havoc(terms, s, dst, false);
+                    match self.library_call(terms, s, callee, args) {
+                        Some(value) => self.store(terms, s, dst, value),
+                        None => self.havoc(terms, s, dst, false),
+                    }
                 }
             }
             Op::Alloc { dst, size, kind, zeroed } => self.alloc(terms, s, edge, dst, size, kind, zeroed),
