@@ -1,9 +1,9 @@
 //! The command `check`.
 
 use crate::args::CheckArgs;
-use crate::{USAGE, input, watchdog};
+use crate::{USAGE, input, report, watchdog};
 use palisade_base::{Budget, SourceMap};
-use palisade_cfa::{FloatTy, Program, Scalar};
+use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
 use palisade_property::Property;
@@ -39,7 +39,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let settled = settle(&program, &property, &args.analysis, &budget, &|engine, note| {
         tracing::info!("{engine}: {note}");
     });
-    report(&settled, &program, &input.sources);
+    show(&settled, &program, &input.sources);
     verdict(&settled.verdict)
 }
 
@@ -58,7 +58,7 @@ fn property(name: Option<&str>) -> Result<Property, String> {
     Property::parse_prp(&text).map_err(|e| format!("{name}:{e}"))
 }
 
-fn report(settled: &Settled, program: &Program, sources: &SourceMap) {
+fn show(settled: &Settled, program: &Program, sources: &SourceMap) {
     for why in &settled.rejected {
         eprintln!("warning: evidence did not pass its check: {why}");
     }
@@ -66,26 +66,9 @@ fn report(settled: &Settled, program: &Program, sources: &SourceMap) {
         println!("settled by {engine}");
     }
     if let Some(replay) = &settled.replay {
-        println!("{} violated, called from", replay.kind);
-        for &(func, edge) in &replay.run.stack {
-            let name = &program.funcs[func].name;
-            match sources.position(program.edges[edge].span) {
-                Some(p) => println!("  {name} at {}:{}:{}", p.file, p.line, p.column),
-                None => println!("  {name}"),
-            }
-        }
-        let inputs: Vec<String> = replay.run.inputs.iter().map(|i| value(i.ty, i.bits)).collect();
-        println!("inputs: {}", inputs.join(", "));
-    }
-}
-
-fn value(ty: Scalar, bits: u128) -> String {
-    match ty {
-        Scalar::Int(t) if t.signed => t.decode(bits).to_string(),
-        Scalar::Int(t) => t.truncate(bits).to_string(),
-        Scalar::Float(FloatTy::F32) => f32::from_bits(bits as u32).to_string(),
-        Scalar::Float(FloatTy::F64) => f64::from_bits(bits as u64).to_string(),
-        Scalar::Float(FloatTy::F80) | Scalar::Ptr => format!("{bits:#x}"),
+        println!("violation: {}", replay.kind);
+        print!("{}", report::stack(program, sources, &replay.run.stack));
+        println!("inputs: {}", report::inputs(&replay.run));
     }
 }
 

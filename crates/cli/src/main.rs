@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod input;
+mod report;
 mod show;
 mod watchdog;
 

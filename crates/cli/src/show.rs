@@ -1,16 +1,16 @@
 //! The small commands: `cfa`, `run`, `solve`, `analyses`.
 
-use crate::args::{CfaArgs, Format, RunArgs, SolveArgs};
-use crate::{USAGE, input};
+use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SourceArgs};
+use crate::input::Input;
+use crate::{USAGE, input, report};
+use palisade_cfa::{EdgeId, Scalar};
+use palisade_interp::{Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
 use palisade_lower::Options;
+use std::io::Write;
 
 /// Shows the automaton of a program.
 pub fn cfa(args: &CfaArgs) -> u8 {
-    let mut options = Options::default();
-    if let Some(entry) = &args.source.entry {
-        options.entry.clone_from(entry);
-    }
-    let Some(input) = input::read(&args.source, &options) else { return USAGE };
+    let Some(input) = read(&args.source) else { return USAGE };
     let text = match args.format {
         Format::Text => palisade_cfa::text::print(&input.program),
         Format::Dot => palisade_cfa::dot::to_dot(&input.program, &input.program.analyse()),
@@ -19,15 +19,63 @@ pub fn cfa(args: &CfaArgs) -> u8 {
                 .to_string()
         }
     };
-    use std::io::Write;
     // A closed pipe is no error of ours.
     let _ = std::io::stdout().write_all(text.as_bytes());
     0
 }
 
-/// Executes a program.
-pub fn run(_args: &RunArgs) -> u8 {
-    USAGE
+/// Executes a program with all checks; its exit status is ours unless it goes wrong.
+pub fn run(args: &RunArgs) -> u8 {
+    let Some(input) = read(&args.source) else { return USAGE };
+    let program = &input.program;
+    let mut values =
+        Given { listed: Listed::new(args.input.iter().copied()), random: Random::new(args.seed) };
+    let run = Interp::new(program, Config::default()).run(&mut values, &mut Streams);
+    match run.outcome {
+        Outcome::Exit(status) => return status as u8,
+        Outcome::Abort => eprintln!("aborted"),
+        ref other => eprintln!("{other}"),
+    }
+    print!("{}", report::stack(program, &input.sources, &run.stack));
+    println!("inputs: {}", report::inputs(&run));
+    match run.outcome {
+        Outcome::Violation(_) | Outcome::Trap(_) => 1,
+        _ => 3,
+    }
+}
+
+/// Inputs from the command line, then pseudo-random ones.
+struct Given {
+    listed: Listed,
+    random: Random,
+}
+
+impl Inputs for Given {
+    fn input(&mut self, ty: Scalar, edge: EdgeId) -> Option<u128> {
+        self.listed.input(ty, edge).or_else(|| self.random.input(ty, edge))
+    }
+}
+
+/// The standard streams of this process.
+struct Streams;
+
+impl Output for Streams {
+    fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        // A closed pipe is no error of ours.
+        let _ = match stream {
+            Stream::Out => std::io::stdout().write_all(bytes),
+            Stream::Err => std::io::stderr().write_all(bytes),
+        };
+    }
+}
+
+/// Reads a program with all checks.
+fn read(source: &SourceArgs) -> Option<Input> {
+    let mut options = Options::default();
+    if let Some(entry) = &source.entry {
+        options.entry.clone_from(entry);
+    }
+    input::read(source, &options)
 }
 
 /// Runs the embedded solver.

@@ -11,8 +11,10 @@ fn root() -> PathBuf {
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).expect("the folder is there");
-    let mut files: Vec<PathBuf> =
-        entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .collect();
     files.sort();
     assert!(!files.is_empty(), "no C file in {folder}");
     files
