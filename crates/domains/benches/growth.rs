@@ -1,7 +1,9 @@
 //! How octagon closure and polyhedra join grow with the number of variables, 2 to 64: times, and the
 //! exponent of the fitted power law. Run with `cargo bench -p palisade-domains --bench growth`.
 
-use palisade_domains::{Dim, Interval, Lattice, Limits, LinCons, LinExpr, NumericDomain, Octagons, Polyhedra};
+use palisade_domains::{
+    Dim, Interval, Lattice, Limits, LinCons, LinExpr, NumericDomain, Octagons, Polyhedra,
+};
 use palisade_num::Rat;
 use std::time::Instant;
 
@@ -37,11 +39,8 @@ fn time(mut f: impl FnMut()) -> f64 {
 
 /// The slope of the least-squares line through the logarithms.
 fn exponent(points: &[(u32, f64)]) -> f64 {
-    let logs: Vec<(f64, f64)> = points
-        .iter()
-        .filter(|p| p.0 >= FIT_FROM)
-        .map(|(n, t)| (f64::from(*n).ln(), t.ln()))
-        .collect();
+    let logs: Vec<(f64, f64)> =
+        points.iter().filter(|p| p.0 >= FIT_FROM).map(|(n, t)| (f64::from(*n).ln(), t.ln())).collect();
     let n = logs.len() as f64;
     let (sx, sy) = logs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
     let (mx, my) = (sx / n, sy / n);

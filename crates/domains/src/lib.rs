@@ -32,6 +32,8 @@ mod pmap;
 mod pointwise;
 mod poly;
 mod powerset;
+#[cfg(feature = "ppl")]
+pub mod ppl;
 mod product;
 mod relation;
 
