@@ -9,7 +9,7 @@ use crate::Lowerer;
 use crate::library::{External, external};
 use crate::lowerer::Reported;
 use crate::scan::Traits;
-use palisade_base::Span;
+use palisade_base::{Diagnostic, Span};
 use palisade_c_types::tast::*;
 use palisade_c_types::types::CType;
 use palisade_cfa::*;
@@ -286,19 +286,20 @@ impl Lowerer<'_> {
     }
 
     fn warn_about(&mut self, f: FnId, span: Span) {
-        let name = self.names.name(self.typed.funcs[f].name);
-        match external(name) {
-            External::Known => {}
-            External::Unmodelled => self.warn_once(Reported::NoBody(f), span, || {
-                format!("`{name}` is not supported: a run that reaches it cannot be followed")
-            }),
-            External::Unknown => {
-                let name = name.to_owned();
-                self.warn_once(Reported::NoBody(f), span, || {
-                    format!("`{name}` has no body: its result is arbitrary and it changes nothing else")
-                });
-            }
+        if !self.reported.insert(Reported::NoBody(f)) {
+            return;
         }
+        let name = self.names.name(self.typed.funcs[f].name);
+        let message = match external(name) {
+            External::Known => return,
+            External::Unmodelled => {
+                format!("`{name}` is not supported: a run that reaches it cannot be followed")
+            }
+            External::Unknown => {
+                format!("`{name}` has no body: its result is arbitrary and it changes nothing else")
+            }
+        };
+        self.diagnostics.push(Diagnostic::warning(span, message));
     }
 
     /// Replaces the arguments from `fixed` on by a pointer to an object that holds them.

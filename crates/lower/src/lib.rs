@@ -7,7 +7,7 @@
 //!
 //! * `lowerer`: the state; `pool`: expressions; `graph`: locations and edges; `scan`: what must be
 //!   known in advance;
-//! * `expr`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
+//! * `expr`, `place`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
 //! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
 //! * `types`, `object`: types, variables, functions and initialisers;
 //! * `compile`: the whole way from text; `link`: library functions in place of declarations.
@@ -26,6 +26,7 @@ mod link;
 mod lowerer;
 mod object;
 mod options;
+mod place;
 mod pool;
 mod prelude;
 mod scan;

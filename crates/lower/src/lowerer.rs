@@ -173,9 +173,9 @@ impl<'a> Lowerer<'a> {
         self.emit(Op::Assign { dst, src }, span);
     }
 
-    pub(crate) fn warn_once(&mut self, what: Reported, span: Span, message: impl FnOnce() -> String) {
+    pub(crate) fn warn_once(&mut self, what: Reported, span: Span, message: &str) {
         if self.reported.insert(what) {
-            self.diagnostics.push(Diagnostic::warning(span, message()));
+            self.diagnostics.push(Diagnostic::warning(span, message));
         }
     }
 

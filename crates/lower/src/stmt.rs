@@ -281,9 +281,8 @@ impl Lowerer<'_> {
 
     fn asm(&mut self, asm: &Asm, span: Span) {
         if asm.clobbers_memory {
-            self.warn_once(Reported::AsmMemory, span, || {
-                "`asm` is taken to change its outputs only: its memory clobber is ignored".into()
-            });
+            let message = "`asm` is taken to change its outputs only: its memory clobber is ignored";
+            self.warn_once(Reported::AsmMemory, span, message);
         }
         for &input in &asm.inputs {
             self.effects(input);
