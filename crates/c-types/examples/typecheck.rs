@@ -1,9 +1,9 @@
 //! Reads C files, types them and prints how many were accepted, rejected or made us panic.
 //!
-//! `typecheck [--lp64] FILE…`: one program per file; directories are searched for `.c` and `.i`.
+//! `typecheck [--lp64] [--verbose] FILE…`: one program per file; directories are searched for `.c` and `.i`.
 //! A `tasks.json` in a directory says the data model of the programs it lists.
 
-use palisade_base::SourceMap;
+use palisade_base::{Diagnostic, SourceMap};
 use palisade_c_syntax::{Interner, parse};
 use palisade_c_types::check_program;
 use palisade_cfa::DataModel;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 /// Messages and times of one program.
 struct Outcome {
     errors: Vec<String>,
+    warnings: Vec<String>,
     bytes: usize,
     parsing: Duration,
     typing: Duration,
@@ -47,6 +48,9 @@ fn main() {
                 }
                 if verbose {
                     println!("{}: {} bytes, typed in {:?}", file.display(), out.bytes, out.typing);
+                    for warning in &out.warnings {
+                        println!("  warning: {warning}");
+                    }
                 }
                 bytes += out.bytes;
                 parsing += out.parsing;
@@ -114,13 +118,13 @@ fn check_file(path: &Path, model: DataModel) -> Option<Outcome> {
     let (_, more) = check_program(&[unit], &mut interner, model);
     let typing = start.elapsed();
     diags.extend(more);
-    let errors = diags
-        .iter()
-        .filter(|d| d.is_error())
-        .map(|d| match map.position(d.span) {
+    let messages = |errors: bool| {
+        let wanted = diags.iter().filter(|d| d.is_error() == errors);
+        let with_position = |d: &Diagnostic| match map.position(d.span) {
             Some(p) => format!("{}:{}:{}: {}", p.file, p.line, p.column, d.message),
             None => d.message.clone(),
-        })
-        .collect();
-    Some(Outcome { errors, bytes, parsing, typing })
+        };
+        wanted.map(with_position).collect()
+    };
+    Some(Outcome { errors: messages(true), warnings: messages(false), bytes, parsing, typing })
 }
