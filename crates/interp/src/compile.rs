@@ -4,10 +4,12 @@
 //! the function is finished, jumps carry the number of a label.
 
 mod expr;
+mod facts;
 
 pub(crate) use expr::cell;
 
 use crate::code::*;
+use crate::compile::facts::{Canon, Deps, Facts};
 use crate::layout::{Layout, VarLoc};
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
@@ -18,19 +20,26 @@ type Res<T> = Result<T, Unsupported>;
 
 /// Expressions deeper than this are refused; lowering keeps far below it.
 const MAX_DEPTH: u32 = 2000;
+/// Temporaries of a frame after which what is known is forgotten.
+const MAX_TEMPS: u32 = 128;
 
 type Label = u32;
 
 pub(crate) struct Compiler<'a> {
     p: &'a Program,
     layout: &'a Layout,
-    code: &'a mut Code,
+    tables: &'a mut Tables,
+    instrs: Vec<Instr>,
+    edges: Vec<EdgeId>,
     observed: bool,
     edge: EdgeId,
     next_reg: Reg,
     max_reg: Reg,
-    /// Registers that hold expressions already computed on this edge.
-    memo: FxHashMap<ExprId, Reg>,
+    /// What is known on the current chain of edges.
+    facts: Facts,
+    canon: Canon,
+    /// What the expression that is being computed depends on.
+    deps: Deps,
     depth: u32,
     labels: Vec<Option<u32>>,
     locs: FxHashMap<LocId, Label>,
@@ -38,6 +47,8 @@ pub(crate) struct Compiler<'a> {
     fails: Vec<(Label, CheckKind, EdgeId)>,
     /// Where no assumption holds, likewise.
     blocked: Vec<(Label, EdgeId)>,
+    /// In observed code: branches that announce their edge before they jump.
+    stubs: Vec<(Label, EdgeId, Label)>,
     /// The tick of the current chain: where it stands and how many edges it counts.
     tick: Option<(usize, u32)>,
 }
@@ -46,38 +57,41 @@ pub(crate) struct Compiler<'a> {
 pub(crate) fn compile(
     p: &Program,
     layout: &Layout,
-    code: &mut Code,
+    tables: &mut Tables,
     func: FuncId,
     observed: bool,
-) -> Res<Entry> {
+) -> Res<FuncCode> {
     let body = p.body(func);
-    let start = code.instrs.len();
     let first = layout.frames[func].regs;
     let mut compiler = Compiler {
         p,
         layout,
-        code,
+        tables,
+        instrs: Vec::new(),
+        edges: Vec::new(),
         observed,
         edge: EdgeId(0),
         next_reg: first,
         max_reg: first,
-        memo: FxHashMap::default(),
+        facts: Facts::default(),
+        canon: Canon::default(),
+        deps: Deps::NONE,
         depth: 0,
         labels: Vec::new(),
         locs: FxHashMap::default(),
         fails: Vec::new(),
         blocked: Vec::new(),
+        stubs: Vec::new(),
         tick: None,
     };
     compiler.graph(body.entry)?;
-    let regs = compiler.max_reg;
-    let labels = std::mem::take(&mut compiler.labels);
-    for instr in &mut code.instrs[start..] {
+    let Compiler { mut instrs, edges, labels, max_reg, .. } = compiler;
+    for instr in &mut instrs {
         if let Some(to) = instr.target() {
             *to = labels[*to as usize].expect("every label that is jumped to is placed");
         }
     }
-    Ok(Entry { pc: start as u32, regs })
+    Ok(FuncCode { instrs: instrs.into(), edges: edges.into(), regs: max_reg })
 }
 
 impl Instr {
@@ -113,8 +127,8 @@ impl Instr {
 
 impl Compiler<'_> {
     fn emit(&mut self, instr: Instr) {
-        self.code.instrs.push(instr);
-        self.code.edges.push(self.edge);
+        self.instrs.push(instr);
+        self.edges.push(self.edge);
     }
 
     fn label(&mut self) -> Label {
@@ -123,7 +137,7 @@ impl Compiler<'_> {
     }
 
     fn place_label(&mut self, label: Label) {
-        self.labels[label as usize] = Some(self.code.instrs.len() as u32);
+        self.labels[label as usize] = Some(self.instrs.len() as u32);
     }
 
     fn loc_label(&mut self, loc: LocId) -> Label {
@@ -150,6 +164,7 @@ impl Compiler<'_> {
                 continue;
             }
             self.tick = None;
+            self.facts.clear();
             let mut next = Some(loc);
             while let Some(loc) = next {
                 let label = self.loc_label(loc);
@@ -160,7 +175,9 @@ impl Compiler<'_> {
                 self.place_label(label);
                 // Every cycle has a location that two edges lead to, or the entry.
                 if self.tick.is_none() || self.p.locs[loc].inc.len() > 1 || loc == entry {
-                    self.tick = Some((self.code.instrs.len(), 0));
+                    // Others may jump here, so what was known need not hold.
+                    self.facts.clear();
+                    self.tick = Some((self.instrs.len(), 0));
                     self.emit(Instr::Tick(0));
                 }
                 next = self.location(loc, &mut pending, first_temp)?;
@@ -170,6 +187,12 @@ impl Compiler<'_> {
             self.edge = edge;
             self.place_label(label);
             self.emit(Instr::Fail(kind));
+        }
+        for (label, edge, to) in std::mem::take(&mut self.stubs) {
+            self.edge = edge;
+            self.place_label(label);
+            self.emit(Instr::Mark(edge));
+            self.emit(Instr::Jump { to });
         }
         for (label, edge) in std::mem::take(&mut self.blocked) {
             self.edge = edge;
@@ -182,15 +205,30 @@ impl Compiler<'_> {
     fn count(&mut self) {
         if let Some((at, n)) = &mut self.tick {
             *n += 1;
-            self.code.instrs[*at] = Instr::Tick(*n);
+            self.instrs[*at] = Instr::Tick(*n);
         }
     }
 
-    /// Starts an edge: its temporaries and known values are its own.
+    /// Starts an edge. Temporaries live as long as what they hold is known.
     fn start(&mut self, edge: EdgeId, first_temp: Reg) {
         self.edge = edge;
-        self.next_reg = first_temp;
-        self.memo.clear();
+        self.deps = Deps::NONE;
+        if self.facts.is_empty() || self.next_reg > first_temp + MAX_TEMPS {
+            self.facts.clear();
+            self.next_reg = first_temp;
+        }
+    }
+
+    /// The condition, whose code was just made, holds from here on.
+    fn learn(&mut self, cond: ExprId) {
+        let deps = std::mem::replace(&mut self.deps, Deps::NONE);
+        let mut canon = self.canon.expr(self.p, cond);
+        let mut value = true;
+        while let Some(ExprKind::Unary(UnOp::Not, a)) = self.canon.kind(canon) {
+            canon = *a;
+            value = !value;
+        }
+        self.facts.learn(canon, value, deps);
     }
 
     fn mark(&mut self) {
@@ -214,29 +252,36 @@ impl Compiler<'_> {
                 return Ok(goes_on.then_some(edge.dst));
             };
             self.count();
-            let last = i + 1 == out.len();
-            if last && i > 0 && self.complement(out[i - 1], cond) {
-                self.mark();
-                return Ok(Some(edge.dst));
-            }
-            if last {
+            if i + 1 == out.len() {
                 let blocked = self.label();
                 self.blocked.push((blocked, e));
                 self.jump_if(cond, false, blocked)?;
+                self.learn(cond);
                 self.mark();
                 return Ok(Some(edge.dst));
             }
-            if self.observed {
-                let other = self.label();
-                self.jump_if(cond, false, other)?;
+            if out.len() == 2 && self.complement(e, out[1]) {
+                // The first branch goes on here, the second one is jumped to.
+                let second = &p.edges[out[1]];
+                let mut label = self.loc_label(second.dst);
+                if self.observed {
+                    let stub = self.label();
+                    self.stubs.push((stub, out[1], label));
+                    label = stub;
+                }
+                self.jump_if(cond, false, label)?;
+                self.learn(cond);
                 self.mark();
-                let label = self.loc_label(edge.dst);
-                self.emit(Instr::Jump { to: label });
-                self.place_label(other);
-            } else {
-                let label = self.loc_label(edge.dst);
-                self.jump_if(cond, true, label)?;
+                pending.push(second.dst);
+                return Ok(Some(edge.dst));
             }
+            let mut label = self.loc_label(edge.dst);
+            if self.observed {
+                let stub = self.label();
+                self.stubs.push((stub, e, label));
+                label = stub;
+            }
+            self.jump_if(cond, true, label)?;
             pending.push(edge.dst);
         }
         // Nothing leads on from here.
@@ -245,26 +290,21 @@ impl Compiler<'_> {
         Ok(None)
     }
 
-    /// Whether `cond` holds exactly if the assumption of `edge` does not.
-    fn complement(&self, edge: EdgeId, cond: ExprId) -> bool {
-        let Op::Assume { cond: other } = self.p.edges[edge].op else { return false };
-        // Of more than two branches only the last two are compared, which is not enough.
-        if self.p.locs[self.p.edges[edge].src].out.len() != 2 {
+    /// Whether exactly one of the assumptions of two edges holds.
+    fn complement(&mut self, a: EdgeId, b: EdgeId) -> bool {
+        let p = self.p;
+        let (Op::Assume { cond: a }, Op::Assume { cond: b }) = (&p.edges[a].op, &p.edges[b].op) else {
             return false;
-        }
-        let kind = |e: ExprId| &self.p.exprs[e].kind;
-        match (kind(other), kind(cond)) {
-            (_, ExprKind::Unary(UnOp::Not, a)) => self.same(*a, other, 0),
-            (ExprKind::Unary(UnOp::Not, a), _) => self.same(*a, cond, 0),
-            (ExprKind::Cmp(x, a, b), ExprKind::Cmp(y, c, d)) => {
-                let ordered = !matches!(self.p.exprs[*a].ty, Scalar::Float(_));
-                match (x, y) {
-                    (CmpOp::Eq, CmpOp::Ne) | (CmpOp::Ne, CmpOp::Eq) => {
-                        self.same(*a, *c, 0) && self.same(*b, *d, 0)
-                    }
-                    (CmpOp::Lt, CmpOp::Le) | (CmpOp::Le, CmpOp::Lt) => {
-                        ordered && self.same(*a, *d, 0) && self.same(*b, *c, 0)
-                    }
+        };
+        let (a, b) = (self.canon.expr(p, *a), self.canon.expr(p, *b));
+        match (self.canon.kind(a), self.canon.kind(b)) {
+            (_, Some(ExprKind::Unary(UnOp::Not, x))) if *x == a => true,
+            (Some(ExprKind::Unary(UnOp::Not, x)), _) if *x == b => true,
+            (Some(ExprKind::Cmp(o, x, y)), Some(ExprKind::Cmp(r, z, w))) => {
+                let ordered = !matches!(p.exprs[*x].ty, Scalar::Float(_));
+                match (o, r) {
+                    (CmpOp::Eq, CmpOp::Ne) | (CmpOp::Ne, CmpOp::Eq) => x == z && y == w,
+                    (CmpOp::Lt, CmpOp::Le) | (CmpOp::Le, CmpOp::Lt) => ordered && x == w && y == z,
                     _ => false,
                 }
             }
@@ -272,31 +312,22 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether two expressions are certainly the same; gives up on deep ones.
-    fn same(&self, a: ExprId, b: ExprId, depth: u32) -> bool {
-        if a == b {
-            return true;
-        }
-        let (x, y) = (&self.p.exprs[a], &self.p.exprs[b]);
-        if x.ty != y.ty || depth > 8 {
-            return false;
-        }
-        let same = |a: ExprId, b: ExprId| self.same(a, b, depth + 1);
-        match (&x.kind, &y.kind) {
-            (ExprKind::Load(p), ExprKind::Load(q)) => {
-                let (p, q) = (&self.p.places[*p], &self.p.places[*q]);
-                p == q
-            }
-            (ExprKind::Unary(o, a), ExprKind::Unary(r, b)) => o == r && same(*a, *b),
-            (ExprKind::Convert(a), ExprKind::Convert(b)) => same(*a, *b),
-            (ExprKind::Binary(o, a, b), ExprKind::Binary(r, c, d)) => o == r && same(*a, *c) && same(*b, *d),
-            (ExprKind::Cmp(o, a, b), ExprKind::Cmp(r, c, d)) => o == r && same(*a, *c) && same(*b, *d),
-            (x, y) => x == y,
-        }
-    }
-
     /// The code of an operation. Returns whether control goes on to the next location.
     fn op(&mut self, op: &Op) -> Res<bool> {
+        let goes_on = self.op_code(op)?;
+        match op {
+            // What they write is told by `store`.
+            Op::Skip | Op::Assume { .. } | Op::Check { .. } | Op::Assign { .. } => {}
+            Op::Enter { var } => match self.layout.vars[*var] {
+                VarLoc::Reg(r) => self.facts.forget(Deps::reg(r)),
+                _ => self.facts.forget(Deps::MEMORY),
+            },
+            _ => self.facts.forget(Deps::MEMORY),
+        }
+        Ok(goes_on)
+    }
+
+    fn op_code(&mut self, op: &Op) -> Res<bool> {
         let p = self.p;
         match op {
             Op::Skip | Op::Assume { .. } => {}
@@ -384,6 +415,7 @@ impl Compiler<'_> {
                 let fail = self.label();
                 self.fails.push((fail, *kind, self.edge));
                 self.jump_if(*cond, false, fail)?;
+                self.learn(*cond);
             }
             Op::Halt { kind: HaltKind::Abort } => {
                 self.emit(Instr::Abort);
@@ -401,6 +433,7 @@ impl Compiler<'_> {
     fn assign(&mut self, dst: PlaceId, src: ExprId) -> Res<()> {
         if let Some(VarLoc::Reg(d)) = self.register_of(dst) {
             self.expr(src, Some(d))?;
+            self.facts.forget(Deps::reg(d));
             return Ok(());
         }
         let a = self.expr(src, None)?;
@@ -438,8 +471,8 @@ impl Compiler<'_> {
                 None => ResultTy::Bytes(self.size(x)?),
             }),
         };
-        let site = self.code.sites.len() as u32;
-        self.code.sites.push(Site { edge: self.edge, callee: func, args: types.into(), result });
+        let site = self.tables.sites.len() as u32;
+        self.tables.sites.push(Site { edge: self.edge, callee: func, args: types.into(), result });
         // Arguments stand in a row.
         let first = self.next_reg;
         for a in regs {
@@ -451,8 +484,8 @@ impl Compiler<'_> {
             None => self.emit(Instr::Call { site, first, d }),
             Some(p) => self.emit(Instr::CallPtr { site, p, first, d }),
         }
-        // The call may have changed what was computed before it.
-        self.memo.clear();
+        // The call may have changed all but our own registers.
+        self.facts.forget(Deps::MEMORY);
         match (dst, result) {
             (Some(x), Some(ResultTy::Scalar(_))) => self.store(x, d)?,
             (Some(x), Some(ResultTy::Bytes(size))) => {

@@ -1,467 +1,452 @@
 //! The loop that executes register code.
 
 use crate::code::*;
-use crate::machine::{Machine, Step, slot_bits};
+use crate::machine::{Cpu, Machine, Step, slot_bits};
 use crate::memory::{BadAccess, Kind, Pointer};
 use crate::outcome::{Outcome, Taken, Trap};
 use crate::{library, scalar};
 use palisade_cfa::*;
+use std::rc::Rc;
 
 /// Edges between two looks at the budget.
 const LOOK: u64 = 1 << 18;
 
 impl Machine<'_> {
-    /// Executes from the current position until the run ends.
-    pub fn execute(&mut self) -> Outcome {
-        match self.run_code() {
+    /// Executes until the run ends.
+    pub fn execute(&mut self, cpu: &mut Cpu) -> Outcome {
+        match self.run_code(cpu) {
             Ok(outcome) | Err(outcome) => outcome,
         }
     }
 
-    fn run_code(&mut self) -> Step<Outcome> {
-        let mut base = self.frames.last().map_or(0, |f| f.base);
+    fn run_code(&mut self, cpu: &mut Cpu) -> Step<Outcome> {
         let mut next_look = LOOK;
-        macro_rules! r {
-            ($i:expr) => {
-                self.regs[base + $i as usize]
-            };
-        }
-        macro_rules! lo {
-            ($i:expr) => {
-                self.regs[base + $i as usize].lo
-            };
-        }
-        macro_rules! jump_if {
-            ($cond:expr, $to:expr) => {
-                if $cond {
-                    self.pc = $to as usize;
-                }
-            };
-        }
-        loop {
-            let instr = self.store.code.instrs[self.pc];
-            self.pc += 1;
-            match instr {
-                Instr::Mark(edge) => self.mark(edge)?,
-                Instr::Tick(n) => {
-                    if !self.store.observed {
-                        self.steps += u64::from(n);
-                        if self.steps > self.config.step_limit {
-                            return Ok(Outcome::StepLimit);
+        // Once around for each call and return; code and registers stay the same in between.
+        'call: loop {
+            let code = Rc::clone(&cpu.code);
+            let instrs = &code.instrs[..];
+            let mut pc = cpu.pc;
+            macro_rules! r {
+                ($i:expr) => {
+                    cpu.regs[$i as usize]
+                };
+            }
+            macro_rules! lo {
+                ($i:expr) => {
+                    cpu.regs[$i as usize].lo
+                };
+            }
+            macro_rules! ptr {
+                ($i:expr) => {
+                    Pointer::from(cpu.regs[$i as usize])
+                };
+            }
+            macro_rules! jump_if {
+                ($cond:expr, $to:expr) => {
+                    if $cond {
+                        pc = $to as usize;
+                    }
+                };
+            }
+            // Leaves with an outcome, remembering where.
+            macro_rules! stop {
+                ($outcome:expr) => {{
+                    cpu.pc = pc;
+                    return Ok($outcome);
+                }};
+            }
+            macro_rules! run {
+                ($e:expr) => {
+                    match $e {
+                        Ok(value) => value,
+                        Err(error) => stop!(Outcome::from(error)),
+                    }
+                };
+            }
+            loop {
+                let instr = &instrs[pc];
+                pc += 1;
+                match instr {
+                    &Instr::Mark(edge) => run!(self.mark(cpu, edge)),
+                    &Instr::Tick(n) => {
+                        if !self.store.observed {
+                            self.steps += u64::from(n);
+                            if self.steps > self.config.step_limit {
+                                stop!(Outcome::StepLimit);
+                            }
+                        }
+                        if self.steps >= next_look {
+                            next_look = self.steps + LOOK;
+                            if let Some(stop) = self.config.budget.as_ref().and_then(|b| b.stopped()) {
+                                stop!(Outcome::Stopped(stop));
+                            }
                         }
                     }
-                    if self.steps >= next_look {
-                        next_look = self.steps + LOOK;
-                        if let Some(stop) = self.config.budget.as_ref().and_then(|b| b.stopped()) {
-                            return Ok(Outcome::Stopped(stop));
-                        }
+                    &Instr::Mov { d, a } => r!(d) = r!(a),
+                    &Instr::Const { d, v } => r!(d) = Slot { lo: v, hi: 0 },
+                    &Instr::Wide { d, at } => {
+                        let bits = self.store.tables.wide[at as usize];
+                        r!(d) = Slot { lo: bits as u64, hi: (bits >> 64) as u64 };
                     }
-                }
-                Instr::Mov { d, a } => r!(d) = r!(a),
-                Instr::Const { d, v } => r!(d) = Slot { lo: v, hi: 0 },
-                Instr::Wide { d, at } => {
-                    let bits = self.store.code.wide[at as usize];
-                    r!(d) = Slot { lo: bits as u64, hi: (bits >> 64) as u64 };
-                }
-                Instr::GetGlobal { d, g } => r!(d) = self.globals[g as usize],
-                Instr::SetGlobal { g, a } => self.globals[g as usize] = r!(a),
+                    &Instr::GetGlobal { d, g } => r!(d) = self.globals[g as usize],
+                    &Instr::SetGlobal { g, a } => self.globals[g as usize] = r!(a),
 
-                Instr::AddS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(lo!(b)), sh),
-                Instr::AddU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(lo!(b)), sh),
-                Instr::SubS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_sub(lo!(b)), sh),
-                Instr::SubU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_sub(lo!(b)), sh),
-                Instr::MulS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(lo!(b)), sh),
-                Instr::MulU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(lo!(b)), sh),
-                Instr::AddImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(imm as u64), sh),
-                Instr::AddImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(imm as u64), sh),
-                Instr::MulImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(imm as u64), sh),
-                Instr::MulImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(imm as u64), sh),
-                Instr::And { d, a, b } => lo!(d) = lo!(a) & lo!(b),
-                Instr::Or { d, a, b } => lo!(d) = lo!(a) | lo!(b),
-                Instr::Xor { d, a, b } => lo!(d) = lo!(a) ^ lo!(b),
-                Instr::AndImm { d, a, imm } => lo!(d) = lo!(a) & imm as u64,
-                Instr::Div { d, a, b, sh, signed } => {
-                    let (x, y) = (lo!(a), lo!(b));
-                    if y == 0 {
-                        return Ok(Outcome::Trap(Trap::DivByZero));
-                    }
-                    lo!(d) = match signed {
-                        true => norm_s((x as i64).wrapping_div(y as i64) as u64, sh),
-                        false => x / y,
-                    };
-                }
-                Instr::Rem { d, a, b, signed } => {
-                    let (x, y) = (lo!(a), lo!(b));
-                    if y == 0 {
-                        return Ok(Outcome::Trap(Trap::DivByZero));
-                    }
-                    lo!(d) = match signed {
-                        true => (x as i64).wrapping_rem(y as i64) as u64,
-                        false => x % y,
-                    };
-                }
-                Instr::Shl { d, a, b, sh, signed } => {
-                    let n = lo!(b);
-                    if n >= 64 - u64::from(sh) {
-                        return Ok(Outcome::Trap(Trap::Shift));
-                    }
-                    let x = lo!(a) << n;
-                    lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
-                }
-                Instr::Shr { d, a, b, sh, signed } => {
-                    let n = lo!(b);
-                    if n >= 64 - u64::from(sh) {
-                        return Ok(Outcome::Trap(Trap::Shift));
-                    }
-                    lo!(d) = if signed { (lo!(a) as i64 >> n) as u64 } else { lo!(a) >> n };
-                }
-                Instr::NormS { d, a, sh } => lo!(d) = norm_s(lo!(a), sh),
-                Instr::NormU { d, a, sh } => lo!(d) = norm_u(lo!(a), sh),
-                Instr::Neg { d, a, sh, signed } => {
-                    let x = lo!(a).wrapping_neg();
-                    lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
-                }
-                Instr::Not { d, a, sh, signed } => {
-                    let x = !lo!(a);
-                    lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
-                }
-                Instr::Cmp { rel, d, a, b } => {
-                    let (x, y) = (lo!(a), lo!(b));
-                    lo!(d) = match rel {
-                        Rel::Eq => x == y,
-                        Rel::Ne => x != y,
-                        Rel::LtS => (x as i64) < y as i64,
-                        Rel::LeS => x as i64 <= y as i64,
-                        Rel::LtU => x < y,
-                        Rel::LeU => x <= y,
-                    }
-                    .into();
-                }
-                Instr::Extend { d, a, signed } => {
-                    let lo = lo!(a);
-                    r!(d) = Slot { lo, hi: if signed { (lo as i64 >> 63) as u64 } else { 0 } };
-                }
-                Instr::F64 { op, d, a, b } => {
-                    let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
-                    let z = match op {
-                        BinOp::Add => x + y,
-                        BinOp::Sub => x - y,
-                        BinOp::Mul => x * y,
-                        _ => x / y,
-                    };
-                    lo!(d) = if z.is_nan() {
-                        let ty = Scalar::Float(FloatTy::F64);
-                        let bits = scalar::binary(op, ty, lo!(a).into(), IntTy::I32, lo!(b).into());
-                        bits.unwrap_or(0) as u64
-                    } else {
-                        z.to_bits()
-                    };
-                }
-                Instr::F64Cmp { op, d, a, b } => {
-                    let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
-                    lo!(d) = match op {
-                        CmpOp::Eq => x == y,
-                        CmpOp::Ne => x != y,
-                        CmpOp::Lt => x < y,
-                        CmpOp::Le => x <= y,
-                    }
-                    .into();
-                }
-                Instr::Gen1 { op, d, a } => {
-                    let slot = self.general1(self.store.code.gens[op as usize], r!(a));
-                    r!(d) = slot;
-                }
-                Instr::Gen2 { op, d, a, b } => {
-                    let slot = self.general2(self.store.code.gens[op as usize], r!(a), r!(b))?;
-                    r!(d) = slot;
-                }
-                Instr::IntToPtr { d, a } => {
-                    let pointer = self.mem.pointer_to(lo!(a));
-                    r!(d) = self.pointer_slot(pointer);
-                }
-                Instr::PtrAdd { d, p, i, stride } => {
-                    let Slot { lo, hi } = r!(p);
-                    let offset = lo!(i).wrapping_mul(stride.into());
-                    r!(d) = Slot { lo: lo.wrapping_add(offset) & self.mem.mask, hi };
-                }
-                Instr::PtrAddImm { d, p, imm } => {
-                    let Slot { lo, hi } = r!(p);
-                    r!(d) = Slot { lo: lo.wrapping_add(imm as u64) & self.mem.mask, hi };
-                }
-                Instr::PtrDiff { d, a, b, stride } => {
-                    let sh = 64 - 8 * self.mem.ptr_bytes as u8;
-                    let diff = norm_s(lo!(a).wrapping_sub(lo!(b)), sh) as i64;
-                    lo!(d) = (diff / i64::from(stride)) as u64;
-                }
-                Instr::Offset { d, a, i, stride } => {
-                    lo!(d) = lo!(a).wrapping_add(lo!(i).wrapping_mul(stride.into()));
-                }
-
-                Instr::Jump { to } => self.pc = to as usize,
-                Instr::JumpZero { a, to } => jump_if!(lo!(a) == 0, to),
-                Instr::JumpNonZero { a, to } => jump_if!(lo!(a) != 0, to),
-                Instr::JEq { a, b, to } => jump_if!(lo!(a) == lo!(b), to),
-                Instr::JNe { a, b, to } => jump_if!(lo!(a) != lo!(b), to),
-                Instr::JLtS { a, b, to } => jump_if!((lo!(a) as i64) < lo!(b) as i64, to),
-                Instr::JLeS { a, b, to } => jump_if!(lo!(a) as i64 <= lo!(b) as i64, to),
-                Instr::JLtU { a, b, to } => jump_if!(lo!(a) < lo!(b), to),
-                Instr::JLeU { a, b, to } => jump_if!(lo!(a) <= lo!(b), to),
-                Instr::JEqImm { a, imm, to } => jump_if!(lo!(a) as i64 == i64::from(imm), to),
-                Instr::JNeImm { a, imm, to } => jump_if!(lo!(a) as i64 != i64::from(imm), to),
-                Instr::JLtSImm { a, imm, to } => jump_if!((lo!(a) as i64) < i64::from(imm), to),
-                Instr::JLeSImm { a, imm, to } => jump_if!(lo!(a) as i64 <= i64::from(imm), to),
-                Instr::JGtSImm { a, imm, to } => jump_if!(lo!(a) as i64 > i64::from(imm), to),
-                Instr::JGeSImm { a, imm, to } => jump_if!(lo!(a) as i64 >= i64::from(imm), to),
-                Instr::JLtUImm { a, imm, to } => jump_if!(lo!(a) < u64::from(imm), to),
-                Instr::JLeUImm { a, imm, to } => jump_if!(lo!(a) <= u64::from(imm), to),
-                Instr::JGtUImm { a, imm, to } => jump_if!(lo!(a) > u64::from(imm), to),
-                Instr::JGeUImm { a, imm, to } => jump_if!(lo!(a) >= u64::from(imm), to),
-                Instr::JOverflow { op, a, b, sh, signed, to } => {
-                    jump_if!(narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
-                }
-                Instr::JNoOverflow { op, a, b, sh, signed, to } => {
-                    jump_if!(!narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
-                }
-                Instr::JInvalid { p, size, to } => {
-                    let Slot { lo, hi } = r!(p);
-                    jump_if!(self.mem.resolve(Pointer { addr: lo, prov: hi }, size.into()).is_err(), to)
-                }
-                Instr::Valid { d, p, size } => {
-                    let Slot { lo, hi } = r!(p);
-                    lo!(d) = self.mem.resolve(Pointer { addr: lo, prov: hi }, lo!(size)).is_ok().into();
-                }
-                Instr::Freeable { d, p } => {
-                    let Slot { lo, hi } = r!(p);
-                    lo!(d) = self.mem.freeable(Pointer { addr: lo, prov: hi }).into();
-                }
-                Instr::ObjectSize { d, p } => {
-                    let id = self.mem.object_of(r!(p).hi);
-                    lo!(d) = id.map_or(0, |id| self.mem.objects[id as usize].data.len() as u64);
-                }
-                Instr::IsReadOnly { d, p } => {
-                    let id = self.mem.object_of(r!(p).hi);
-                    lo!(d) = id.is_some_and(|id| self.mem.objects[id as usize].read_only).into();
-                }
-                Instr::HeapEmpty { d } => lo!(d) = self.mem.heap_empty().into(),
-                Instr::HeapTracked { d } => lo!(d) = self.state().heap_tracked().into(),
-
-                Instr::Load { cell, from, d, i, stride, off } => {
-                    let (id, at) =
-                        self.locate(base, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes))?;
-                    r!(d) = self.read_cell(id, at, cell);
-                }
-                Instr::Store { cell, from, a, i, stride, off } => {
-                    let (id, at) =
-                        self.locate(base, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes))?;
-                    let slot = r!(a);
-                    self.write_cell(id, at, cell, slot)?;
-                }
-                Instr::Lea { from, d, i, stride, off } => {
-                    let offset = self.offset(base, i, stride, off);
-                    let pointer = match from {
-                        Start::Ptr(p) => {
-                            let Slot { lo, hi } = r!(p);
-                            Pointer { addr: lo.wrapping_add(offset) & self.mem.mask, prov: hi }
+                    &Instr::AddS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(lo!(b)), sh),
+                    &Instr::AddU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(lo!(b)), sh),
+                    &Instr::SubS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_sub(lo!(b)), sh),
+                    &Instr::SubU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_sub(lo!(b)), sh),
+                    &Instr::MulS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(lo!(b)), sh),
+                    &Instr::MulU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(lo!(b)), sh),
+                    &Instr::AddImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(imm as u64), sh),
+                    &Instr::AddImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(imm as u64), sh),
+                    &Instr::MulImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(imm as u64), sh),
+                    &Instr::MulImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(imm as u64), sh),
+                    &Instr::And { d, a, b } => lo!(d) = lo!(a) & lo!(b),
+                    &Instr::Or { d, a, b } => lo!(d) = lo!(a) | lo!(b),
+                    &Instr::Xor { d, a, b } => lo!(d) = lo!(a) ^ lo!(b),
+                    &Instr::AndImm { d, a, imm } => lo!(d) = lo!(a) & imm as u64,
+                    &Instr::Div { d, a, b, sh, signed } => {
+                        let (x, y) = (lo!(a), lo!(b));
+                        if y == 0 {
+                            stop!(Outcome::Trap(Trap::DivByZero));
                         }
-                        Start::Local(k) => self.mem.pointer(self.frame_object(k), offset),
-                        Start::Global(id) => self.mem.pointer(id, offset),
-                    };
-                    r!(d) = self.pointer_slot(pointer);
-                }
-                Instr::LoadBits { d, p, first, ty } => {
-                    let Slot { lo, hi } = r!(p);
-                    let size = u64::from(first + ty.bits).div_ceil(8);
-                    let (id, at) = self.mem.resolve(Pointer { addr: lo, prov: hi }, size)?;
-                    let bits = self.mem.read_bits(id, at, first, ty.bits);
-                    r!(d) = self.bits_slot(Scalar::Int(ty), bits);
-                }
-                Instr::StoreBits { p, a, first, ty } => {
-                    let Slot { lo, hi } = r!(p);
-                    let size = u64::from(first + ty.bits).div_ceil(8);
-                    let (id, at) = self.mem.resolve(Pointer { addr: lo, prov: hi }, size)?;
-                    let bits = slot_bits(Scalar::Int(ty), r!(a));
-                    self.write_bits(id, at, first, ty.bits, bits)?;
-                }
-                Instr::CopyBytes { to, from, size } => {
-                    let (to, from) = (self.pointer_in(base, to), self.pointer_in(base, from));
-                    self.copy_bytes(to, from, size)?;
-                }
-                Instr::MemCopy { to, from, size } => {
-                    let size = lo!(size);
-                    let (to, from) = (self.pointer_in(base, to), self.pointer_in(base, from));
-                    self.copy_bytes(to, from, size)?;
-                }
-                Instr::ZeroBytes { p, size } => {
-                    let to = self.pointer_in(base, p);
-                    self.set_bytes(to, 0, size)?;
-                }
-                Instr::MemSet { p, byte, size } => {
-                    let (byte, size) = (lo!(byte) as u8, lo!(size));
-                    let to = self.pointer_in(base, p);
-                    self.set_bytes(to, byte, size)?;
-                }
+                        lo!(d) = match signed {
+                            true => norm_s((x as i64).wrapping_div(y as i64) as u64, sh),
+                            false => x / y,
+                        };
+                    }
+                    &Instr::Rem { d, a, b, signed } => {
+                        let (x, y) = (lo!(a), lo!(b));
+                        if y == 0 {
+                            stop!(Outcome::Trap(Trap::DivByZero));
+                        }
+                        lo!(d) = match signed {
+                            true => (x as i64).wrapping_rem(y as i64) as u64,
+                            false => x % y,
+                        };
+                    }
+                    &Instr::Shl { d, a, b, sh, signed } => {
+                        let n = lo!(b);
+                        if n >= 64 - u64::from(sh) {
+                            stop!(Outcome::Trap(Trap::Shift));
+                        }
+                        let x = lo!(a) << n;
+                        lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
+                    }
+                    &Instr::Shr { d, a, b, sh, signed } => {
+                        let n = lo!(b);
+                        if n >= 64 - u64::from(sh) {
+                            stop!(Outcome::Trap(Trap::Shift));
+                        }
+                        lo!(d) = if signed { (lo!(a) as i64 >> n) as u64 } else { lo!(a) >> n };
+                    }
+                    &Instr::NormS { d, a, sh } => lo!(d) = norm_s(lo!(a), sh),
+                    &Instr::NormU { d, a, sh } => lo!(d) = norm_u(lo!(a), sh),
+                    &Instr::Neg { d, a, sh, signed } => {
+                        let x = lo!(a).wrapping_neg();
+                        lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
+                    }
+                    &Instr::Not { d, a, sh, signed } => {
+                        let x = !lo!(a);
+                        lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
+                    }
+                    &Instr::Cmp { rel, d, a, b } => {
+                        let (x, y) = (lo!(a), lo!(b));
+                        lo!(d) = match rel {
+                            Rel::Eq => x == y,
+                            Rel::Ne => x != y,
+                            Rel::LtS => (x as i64) < y as i64,
+                            Rel::LeS => x as i64 <= y as i64,
+                            Rel::LtU => x < y,
+                            Rel::LeU => x <= y,
+                        }
+                        .into();
+                    }
+                    &Instr::Extend { d, a, signed } => {
+                        let lo = lo!(a);
+                        r!(d) = Slot { lo, hi: if signed { (lo as i64 >> 63) as u64 } else { 0 } };
+                    }
+                    &Instr::F64 { op, d, a, b } => {
+                        let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
+                        let z = match op {
+                            BinOp::Add => x + y,
+                            BinOp::Sub => x - y,
+                            BinOp::Mul => x * y,
+                            _ => x / y,
+                        };
+                        lo!(d) = if z.is_nan() {
+                            let ty = Scalar::Float(FloatTy::F64);
+                            let bits = scalar::binary(op, ty, lo!(a).into(), IntTy::I32, lo!(b).into());
+                            bits.unwrap_or(0) as u64
+                        } else {
+                            z.to_bits()
+                        };
+                    }
+                    &Instr::F64Cmp { op, d, a, b } => {
+                        let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
+                        lo!(d) = match op {
+                            CmpOp::Eq => x == y,
+                            CmpOp::Ne => x != y,
+                            CmpOp::Lt => x < y,
+                            CmpOp::Le => x <= y,
+                        }
+                        .into();
+                    }
+                    &Instr::Gen1 { op, d, a } => {
+                        let slot = self.general1(self.store.tables.gens[op as usize], r!(a));
+                        r!(d) = slot;
+                    }
+                    &Instr::Gen2 { op, d, a, b } => {
+                        let slot = run!(self.general2(self.store.tables.gens[op as usize], r!(a), r!(b)));
+                        r!(d) = slot;
+                    }
+                    &Instr::IntToPtr { d, a } => {
+                        let pointer = self.mem.pointer_to(lo!(a));
+                        r!(d) = pointer.into();
+                    }
+                    &Instr::PtrAdd { d, p, i, stride } => {
+                        let Slot { lo, hi } = r!(p);
+                        let offset = lo!(i).wrapping_mul(stride.into());
+                        r!(d) = Slot { lo: lo.wrapping_add(offset) & self.mem.mask, hi };
+                    }
+                    &Instr::PtrAddImm { d, p, imm } => {
+                        let Slot { lo, hi } = r!(p);
+                        r!(d) = Slot { lo: lo.wrapping_add(imm as u64) & self.mem.mask, hi };
+                    }
+                    &Instr::PtrDiff { d, a, b, stride } => {
+                        let sh = 64 - 8 * self.mem.ptr_bytes as u8;
+                        let diff = norm_s(lo!(a).wrapping_sub(lo!(b)), sh) as i64;
+                        lo!(d) = (diff / i64::from(stride)) as u64;
+                    }
+                    &Instr::Offset { d, a, i, stride } => {
+                        lo!(d) = lo!(a).wrapping_add(lo!(i).wrapping_mul(stride.into()));
+                    }
 
-                Instr::Havoc { d, ty, input } => {
-                    let edge = self.store.code.edges[self.pc - 1];
-                    let bits = if input { self.take_input(ty, edge)? } else { self.inputs.unknown(ty, edge) };
-                    r!(d) = self.bits_slot(ty, masked(ty, bits));
-                }
-                Instr::HavocBytes { p, size, input } => {
-                    let edge = self.store.code.edges[self.pc - 1];
-                    let to = self.pointer_in(base, p);
-                    let (id, at) = self.writable(to, size)?;
-                    let byte = Scalar::Int(IntTy { bits: 8, signed: false });
-                    if input {
-                        for i in 0..size as usize {
-                            let bits = self.take_input(byte, edge)?;
-                            self.mem.objects[id as usize].data[at + i] = bits as u8;
+                    &Instr::Jump { to } => pc = to as usize,
+                    &Instr::JumpZero { a, to } => jump_if!(lo!(a) == 0, to),
+                    &Instr::JumpNonZero { a, to } => jump_if!(lo!(a) != 0, to),
+                    &Instr::JEq { a, b, to } => jump_if!(lo!(a) == lo!(b), to),
+                    &Instr::JNe { a, b, to } => jump_if!(lo!(a) != lo!(b), to),
+                    &Instr::JLtS { a, b, to } => jump_if!((lo!(a) as i64) < lo!(b) as i64, to),
+                    &Instr::JLeS { a, b, to } => jump_if!(lo!(a) as i64 <= lo!(b) as i64, to),
+                    &Instr::JLtU { a, b, to } => jump_if!(lo!(a) < lo!(b), to),
+                    &Instr::JLeU { a, b, to } => jump_if!(lo!(a) <= lo!(b), to),
+                    &Instr::JEqImm { a, imm, to } => jump_if!(lo!(a) as i64 == i64::from(imm), to),
+                    &Instr::JNeImm { a, imm, to } => jump_if!(lo!(a) as i64 != i64::from(imm), to),
+                    &Instr::JLtSImm { a, imm, to } => jump_if!((lo!(a) as i64) < i64::from(imm), to),
+                    &Instr::JLeSImm { a, imm, to } => jump_if!(lo!(a) as i64 <= i64::from(imm), to),
+                    &Instr::JGtSImm { a, imm, to } => jump_if!(lo!(a) as i64 > i64::from(imm), to),
+                    &Instr::JGeSImm { a, imm, to } => jump_if!(lo!(a) as i64 >= i64::from(imm), to),
+                    &Instr::JLtUImm { a, imm, to } => jump_if!(lo!(a) < u64::from(imm), to),
+                    &Instr::JLeUImm { a, imm, to } => jump_if!(lo!(a) <= u64::from(imm), to),
+                    &Instr::JGtUImm { a, imm, to } => jump_if!(lo!(a) > u64::from(imm), to),
+                    &Instr::JGeUImm { a, imm, to } => jump_if!(lo!(a) >= u64::from(imm), to),
+                    &Instr::JOverflow { op, a, b, sh, signed, to } => {
+                        jump_if!(narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
+                    }
+                    &Instr::JNoOverflow { op, a, b, sh, signed, to } => {
+                        jump_if!(!narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
+                    }
+                    &Instr::JInvalid { p, size, to } => {
+                        jump_if!(self.mem.resolve(ptr!(p), size.into()).is_err(), to)
+                    }
+                    &Instr::Valid { d, p, size } => {
+                        lo!(d) = self.mem.resolve(ptr!(p), lo!(size)).is_ok().into();
+                    }
+                    &Instr::Freeable { d, p } => {
+                        lo!(d) = self.mem.freeable(ptr!(p)).into();
+                    }
+                    &Instr::ObjectSize { d, p } => {
+                        let id = self.mem.object_of(r!(p).hi);
+                        lo!(d) = id.map_or(0, |id| self.mem.objects[id as usize].data.len() as u64);
+                    }
+                    &Instr::IsReadOnly { d, p } => {
+                        let id = self.mem.object_of(r!(p).hi);
+                        lo!(d) = id.is_some_and(|id| self.mem.objects[id as usize].read_only).into();
+                    }
+                    &Instr::HeapEmpty { d } => lo!(d) = self.mem.heap_empty().into(),
+                    &Instr::HeapTracked { d } => lo!(d) = self.state(cpu).heap_tracked().into(),
+
+                    &Instr::Load { cell, from, d, i, stride, off } => {
+                        let (id, at) =
+                            run!(self.locate(cpu, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes)));
+                        r!(d) = self.read_cell(id, at, cell);
+                    }
+                    &Instr::Store { cell, from, a, i, stride, off } => {
+                        let (id, at) =
+                            run!(self.locate(cpu, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes)));
+                        run!(self.write_cell(id, at, cell, r!(a)));
+                    }
+                    &Instr::Lea { from, d, i, stride, off } => {
+                        let offset = offset(cpu, i, stride, off);
+                        let pointer = match from {
+                            Start::Ptr(p) => {
+                                let Slot { lo, hi } = r!(p);
+                                Pointer { addr: lo.wrapping_add(offset) & self.mem.mask, prov: hi }
+                            }
+                            Start::Local(k) => self.mem.pointer(self.frame_object(cpu, k), offset),
+                            Start::Global(id) => self.mem.pointer(id, offset),
+                        };
+                        r!(d) = pointer.into();
+                    }
+                    &Instr::LoadBits { d, p, first, ty } => {
+                        let size = u64::from(first + ty.bits).div_ceil(8);
+                        let (id, at) = run!(self.mem.resolve(ptr!(p), size));
+                        let bits = self.mem.read_bits(id, at, first, ty.bits);
+                        r!(d) = self.bits_slot(Scalar::Int(ty), bits);
+                    }
+                    &Instr::StoreBits { p, a, first, ty } => {
+                        let size = u64::from(first + ty.bits).div_ceil(8);
+                        let (id, at) = run!(self.mem.resolve(ptr!(p), size));
+                        let bits = slot_bits(Scalar::Int(ty), r!(a));
+                        run!(self.write_bits(id, at, first, ty.bits, bits));
+                    }
+                    &Instr::CopyBytes { to, from, size } => {
+                        run!(self.copy_bytes(ptr!(to), ptr!(from), size));
+                    }
+                    &Instr::MemCopy { to, from, size } => {
+                        let size = lo!(size);
+                        run!(self.copy_bytes(ptr!(to), ptr!(from), size));
+                    }
+                    &Instr::ZeroBytes { p, size } => {
+                        run!(self.set_bytes(ptr!(p), 0, size));
+                    }
+                    &Instr::MemSet { p, byte, size } => {
+                        let (byte, size) = (lo!(byte) as u8, lo!(size));
+                        run!(self.set_bytes(ptr!(p), byte, size));
+                    }
+
+                    &Instr::Havoc { d, ty, input } => {
+                        let edge = code.edges[pc - 1];
+                        let bits = if input {
+                            run!(self.take_input(ty, edge))
+                        } else {
+                            self.inputs.unknown(ty, edge)
+                        };
+                        r!(d) = self.bits_slot(ty, masked(ty, bits));
+                    }
+                    &Instr::HavocBytes { p, size, input } => {
+                        let edge = code.edges[pc - 1];
+                        let (id, at) = run!(self.writable(ptr!(p), size));
+                        let byte = Scalar::Int(IntTy { bits: 8, signed: false });
+                        if input {
+                            for i in 0..size as usize {
+                                let bits = run!(self.take_input(byte, edge));
+                                self.mem.objects[id as usize].data[at + i] = bits as u8;
+                            }
+                        } else {
+                            let bytes = &mut self.mem.objects[id as usize].data[at..at + size as usize];
+                            bytes.fill(0);
+                            self.inputs.unknown_bytes(edge, bytes);
                         }
-                    } else {
-                        let bytes = &mut self.mem.objects[id as usize].data[at..at + size as usize];
-                        bytes.fill(0);
-                        self.inputs.unknown_bytes(edge, bytes);
                     }
-                }
-                Instr::Alloc { d, size, kind, zeroed } => {
-                    let object = match kind {
-                        AllocKind::Heap => Kind::Heap,
-                        AllocKind::Stack => Kind::Stack,
-                    };
-                    let id = self.create(lo!(size), object)?;
-                    if kind == AllocKind::Stack {
-                        self.allocas.push(id);
-                    }
-                    if !zeroed {
-                        let edge = self.store.code.edges[self.pc - 1];
-                        self.inputs.unknown_bytes(edge, &mut self.mem.objects[id as usize].data);
-                    }
-                    r!(d) = self.pointer_slot(self.mem.pointer(id, 0));
-                }
-                Instr::Free { p } => {
-                    let pointer = self.pointer_in(base, p);
-                    self.free(pointer)?;
-                }
-                Instr::EnterObj { k } => self.enter_object(k)?,
-                Instr::LeaveObj { k } => {
-                    let frame = self.frames.last().map_or(0, |f| f.objects);
-                    let id = std::mem::take(&mut self.frame_objects[frame + k as usize]);
-                    if id != 0 {
-                        self.mem.kill(id);
-                    }
-                }
-                Instr::Call { site, first, d } => {
-                    // A direct call's site names its function.
-                    let func = self.store.code.sites[site as usize].callee.unwrap_or(FuncId(0));
-                    match self.p.funcs[func].body {
-                        Some(_) => {
-                            self.call(func, site, base + first as usize, d)?;
-                            base = self.frames.last().map_or(0, |f| f.base);
+                    &Instr::Alloc { d, size, kind, zeroed } => {
+                        let object = match kind {
+                            AllocKind::Heap => Kind::Heap,
+                            AllocKind::Stack => Kind::Stack,
+                        };
+                        let id = run!(self.create(lo!(size), object));
+                        if kind == AllocKind::Stack {
+                            self.allocas.push(id);
                         }
-                        None => library::call(self, func, site, base + first as usize, d)?,
+                        if !zeroed {
+                            let edge = code.edges[pc - 1];
+                            self.inputs.unknown_bytes(edge, &mut self.mem.objects[id as usize].data);
+                        }
+                        r!(d) = self.mem.pointer(id, 0).into();
                     }
-                }
-                Instr::CallPtr { site, p, first, d } => {
-                    let pointer = lo!(p);
-                    self.call_pointer(site, pointer, base + first as usize, d)?;
-                    base = self.frames.last().map_or(0, |f| f.base);
-                }
-                Instr::StoreResult { p, size } => {
-                    let to = self.pointer_in(base, p);
-                    let (id, at) = self.writable(to, size)?;
-                    let mut parcel = std::mem::take(&mut self.parcel);
-                    parcel.data.resize(size as usize, 0);
-                    self.mem.put(id, at, &parcel);
-                }
-                Instr::Return { a } => {
-                    let slot = r!(a);
-                    if let Some(outcome) = self.give_back(slot) {
-                        return Ok(outcome);
+                    &Instr::Free { p } => {
+                        run!(self.free(ptr!(p), cpu.allocas));
                     }
-                    base = self.frames.last().map_or(0, |f| f.base);
-                }
-                Instr::ReturnNothing => {
-                    if let Some(outcome) = self.give_back(Slot::default()) {
-                        return Ok(outcome);
+                    &Instr::EnterObj { k } => run!(self.enter_object(cpu, k, code.edges[pc - 1])),
+                    &Instr::LeaveObj { k } => {
+                        let id = std::mem::take(&mut self.frame_objects[cpu.objects + k as usize]);
+                        if id != 0 {
+                            self.mem.kill(id);
+                        }
                     }
-                    base = self.frames.last().map_or(0, |f| f.base);
-                }
-                Instr::ReturnBytes { p, size } => {
-                    let from = self.pointer_in(base, p);
-                    let (id, at) = self.mem.resolve(from, size)?;
-                    self.parcel = self.mem.take(id, at, size as usize);
-                    if let Some(outcome) = self.give_back(Slot::default()) {
-                        return Ok(outcome);
+                    &Instr::Call { site, first, d } => {
+                        // A direct call's site names its function.
+                        let func = self.store.tables.sites[site as usize].callee.unwrap_or(FuncId(0));
+                        cpu.pc = pc;
+                        if self.p.funcs[func].body.is_some() {
+                            self.call(cpu, func, site, first, d)?;
+                            continue 'call;
+                        }
+                        library::call(self, cpu, func, site, first, d)?;
                     }
-                    base = self.frames.last().map_or(0, |f| f.base);
+                    &Instr::CallPtr { site, p, first, d } => {
+                        cpu.pc = pc;
+                        let pointer = lo!(p);
+                        self.call_pointer(cpu, site, pointer, first, d)?;
+                        continue 'call;
+                    }
+                    &Instr::StoreResult { p, size } => {
+                        let (id, at) = run!(self.writable(ptr!(p), size));
+                        let mut parcel = std::mem::take(&mut self.parcel);
+                        parcel.data.resize(size as usize, 0);
+                        self.mem.put(id, at, &parcel);
+                    }
+                    &Instr::Return { a } => {
+                        let slot = r!(a);
+                        match self.give_back(cpu, slot) {
+                            Some(outcome) => return Ok(outcome),
+                            None => continue 'call,
+                        }
+                    }
+                    &Instr::ReturnNothing => match self.give_back(cpu, Slot::default()) {
+                        Some(outcome) => return Ok(outcome),
+                        None => continue 'call,
+                    },
+                    &Instr::ReturnBytes { p, size } => {
+                        let (id, at) = run!(self.mem.resolve(ptr!(p), size));
+                        self.parcel = self.mem.take(id, at, size as usize);
+                        match self.give_back(cpu, Slot::default()) {
+                            Some(outcome) => return Ok(outcome),
+                            None => continue 'call,
+                        }
+                    }
+                    &Instr::Exit { a } => stop!(Outcome::Exit(lo!(a) as i32)),
+                    &Instr::Abort => stop!(Outcome::Abort),
+                    &Instr::Fail(kind) => stop!(Outcome::Violation(kind)),
+                    &Instr::Blocked => stop!(Outcome::Blocked),
                 }
-                Instr::Exit { a } => return Ok(Outcome::Exit(lo!(a) as i32)),
-                Instr::Abort => return Ok(Outcome::Abort),
-                Instr::Fail(kind) => return Ok(Outcome::Violation(kind)),
-                Instr::Blocked => return Ok(Outcome::Blocked),
             }
         }
     }
 
-    fn pointer_in(&self, base: usize, reg: Reg) -> Pointer {
-        let Slot { lo, hi } = self.regs[base + reg as usize];
-        Pointer { addr: lo, prov: hi }
-    }
-
-    fn frame_object(&self, k: u32) -> u32 {
-        let start = self.frames.last().map_or(0, |f| f.objects);
-        self.frame_objects[start + k as usize]
-    }
-
-    #[inline(always)]
-    fn offset(&self, base: usize, i: Reg, stride: u32, off: i32) -> u64 {
-        let offset = off as u64;
-        if i == NO_INDEX {
-            return offset;
-        }
-        offset.wrapping_add(self.regs[base + i as usize].lo.wrapping_mul(stride.into()))
+    fn frame_object(&self, cpu: &Cpu, k: u32) -> u32 {
+        self.frame_objects[cpu.objects + k as usize]
     }
 
     /// The object and offset of an access.
     #[inline(always)]
     fn locate(
         &self,
-        base: usize,
+        cpu: &Cpu,
         from: Start,
         i: Reg,
         stride: u32,
         off: i32,
         size: u64,
-    ) -> Step<(u32, usize)> {
-        let offset = self.offset(base, i, stride, off);
+    ) -> Result<(u32, usize), BadAccess> {
+        let offset = offset(cpu, i, stride, off);
         let id = match from {
             Start::Ptr(p) => {
-                let Slot { lo, hi } = self.regs[base + p as usize];
-                let pointer = Pointer { addr: lo.wrapping_add(offset) & self.mem.mask, prov: hi };
-                return Ok(self.mem.resolve(pointer, size)?);
+                let Slot { lo, hi } = cpu.regs[p as usize];
+                let addr = lo.wrapping_add(offset) & self.mem.mask;
+                return self.mem.resolve(Pointer { addr, prov: hi }, size);
             }
-            Start::Local(k) => self.frame_object(k),
+            Start::Local(k) => self.frame_object(cpu, k),
             Start::Global(id) => id,
         };
         let offset = offset & self.mem.mask;
         let object = &self.mem.objects[id as usize];
         let len = object.data.len() as u64;
         if offset > len || size > len - offset {
-            let bad = if object.live { BadAccess::OutOfBounds } else { BadAccess::Dangling };
-            return Err(bad.into());
+            return Err(if object.live { BadAccess::OutOfBounds } else { BadAccess::Dangling });
         }
         Ok((id, offset as usize))
-    }
-
-    /// Passes a result to the caller; the outcome if there is none.
-    fn give_back(&mut self, slot: Slot) -> Option<Outcome> {
-        let frame = *self.frames.last()?;
-        if self.leave() {
-            return Some(Outcome::Exit(slot.lo as i32));
-        }
-        let slot = self.result_slot(frame.func, frame.site, slot);
-        let base = self.frames.last().map_or(0, |f| f.base);
-        self.regs[base + frame.result as usize] = slot;
-        None
     }
 
     pub fn take_input(&mut self, ty: Scalar, edge: EdgeId) -> Step<u128> {
@@ -502,7 +487,7 @@ impl Machine<'_> {
     }
 
     /// Releases a heap object, or a variable-length array at the end of its block.
-    pub fn free(&mut self, p: Pointer) -> Step<()> {
+    pub fn free(&mut self, p: Pointer, allocas: usize) -> Step<()> {
         if p.addr == 0 {
             return Ok(());
         }
@@ -516,19 +501,16 @@ impl Machine<'_> {
         {
             *entry = 0;
         }
-        let start = self.frames.last().map_or(0, |f| f.allocas);
-        while self.allocas.len() > start && self.allocas.last() == Some(&0) {
+        while self.allocas.len() > allocas && self.allocas.last() == Some(&0) {
             self.allocas.pop();
         }
         self.mem.kill(id);
         Ok(())
     }
 
-    fn enter_object(&mut self, k: u32) -> Step<()> {
-        let Some(frame) = self.frames.last().copied() else { return Ok(()) };
-        let layout = &self.layout.frames[frame.func];
-        let at = frame.objects + k as usize;
-        let edge = self.store.code.edges[self.pc - 1];
+    fn enter_object(&mut self, cpu: &Cpu, k: u32, edge: EdgeId) -> Step<()> {
+        let layout = &self.layout.frames[cpu.func];
+        let at = cpu.objects + k as usize;
         if !layout.at_entry[k as usize] {
             let old = self.frame_objects[at];
             if old != 0 {
@@ -584,6 +566,15 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// The offset of an access from its start.
+#[inline(always)]
+fn offset(cpu: &Cpu, i: Reg, stride: u32, off: i32) -> u64 {
+    if i == NO_INDEX {
+        return off as u64;
+    }
+    (off as u64).wrapping_add(cpu.regs[i as usize].lo.wrapping_mul(stride.into()))
 }
 
 fn masked(ty: Scalar, bits: u128) -> u128 {

@@ -107,12 +107,12 @@ impl<'p> Interp<'p> {
             config: &self.config,
             store: &mut self.store,
             mem: memory::Memory::new(self.program.data_model, self.config.memory_limit),
-            regs: Vec::new(),
             globals: Vec::new(),
             frame_objects: Vec::new(),
             allocas: Vec::new(),
             frames: Vec::new(),
-            pc: 0,
+            stacked: 0,
+            spare: Vec::new(),
             parcel: memory::Parcel::default(),
             inputs,
             output,
@@ -124,14 +124,14 @@ impl<'p> Interp<'p> {
             unknown_functions: Vec::new(),
             library: library::Memo::default(),
         };
-        let started = machine.set_up().and_then(|()| machine.call(self.program.entry, u32::MAX, 0, 0));
-        let outcome = match started {
-            Ok(()) => machine.execute(),
-            Err(outcome) => outcome,
-        };
-        let stack = match outcome {
-            Outcome::Exit(_) => Vec::new(),
-            _ => machine.stack(),
+        let started = machine.set_up().and_then(|()| machine.enter(self.program.entry, &[]));
+        let (outcome, stack) = match started {
+            Err(outcome) => (outcome, Vec::new()),
+            Ok(mut cpu) => {
+                let outcome = machine.execute(&mut cpu);
+                let ended = matches!(outcome, Outcome::Exit(_));
+                (outcome, if ended { Vec::new() } else { machine.stack(&cpu) })
+            }
         };
         Run {
             outcome,

@@ -10,7 +10,7 @@ mod number;
 use crate::code::{ArgTy, Reg, ResultTy, Slot};
 use crate::inputs::Stream;
 use crate::layout::FIRST_STREAM;
-use crate::machine::{Machine, Step, slot_bits};
+use crate::machine::{Cpu, Machine, Step, slot_bits};
 use crate::memory::{Kind, Pointer};
 use crate::outcome::Outcome;
 use format::Args;
@@ -124,7 +124,14 @@ fn find(name: &str) -> Builtin {
 }
 
 /// Calls a function without a body.
-pub(crate) fn call(m: &mut Machine<'_>, func: FuncId, site: u32, first: usize, result: Reg) -> Step<()> {
+pub(crate) fn call(
+    m: &mut Machine<'_>,
+    cpu: &mut Cpu,
+    func: FuncId,
+    site: u32,
+    first: Reg,
+    result: Reg,
+) -> Step<()> {
     let builtin = match m.library.known.get(&func) {
         Some(known) => *known,
         None => {
@@ -133,11 +140,9 @@ pub(crate) fn call(m: &mut Machine<'_>, func: FuncId, site: u32, first: usize, r
             builtin
         }
     };
-    let mut call = Call { m, func, site, first };
-    let value = call.run(builtin)?;
-    let base = m.frames.last().map_or(0, |f| f.base);
-    if let Some(value) = value {
-        m.regs[base + result as usize] = value;
+    let mut call = Call { m, func, site, args: &cpu.regs[first as usize..] };
+    if let Some(value) = call.run(builtin)? {
+        cpu.regs[result as usize] = value;
     }
     Ok(())
 }
@@ -147,27 +152,28 @@ struct Call<'m, 'a> {
     m: &'m mut Machine<'a>,
     func: FuncId,
     site: u32,
-    first: usize,
+    /// Registers from the first argument on.
+    args: &'m [Slot],
 }
 
 impl Call<'_, '_> {
     /// Type and register of an argument; zero if there are not so many.
     fn arg(&self, i: usize) -> (Scalar, Slot) {
-        match self.m.store.code.sites[self.site as usize].args.get(i) {
-            Some(ArgTy::Scalar(ty)) => (*ty, self.m.regs[self.first + i]),
-            Some(ArgTy::Aggregate) => (Scalar::Ptr, self.m.regs[self.first + i]),
+        match self.m.store.tables.sites[self.site as usize].args.get(i) {
+            Some(ArgTy::Scalar(ty)) => (*ty, self.args[i]),
+            Some(ArgTy::Aggregate) => (Scalar::Ptr, self.args[i]),
             None => (Scalar::Int(IntTy::I32), Slot::default()),
         }
     }
 
     fn count(&self) -> usize {
-        self.m.store.code.sites[self.site as usize].args.len()
+        self.m.store.tables.sites[self.site as usize].args.len()
     }
 
     fn pointer(&self, i: usize) -> Pointer {
         let (ty, slot) = self.arg(i);
         match ty {
-            Scalar::Ptr => Pointer { addr: slot.lo, prov: slot.hi },
+            Scalar::Ptr => slot.into(),
             _ => self.m.mem.pointer_to(slot.lo),
         }
     }
@@ -179,7 +185,7 @@ impl Call<'_, '_> {
 
     /// A result of the type that the caller expects.
     fn int_result(&self, value: i64) -> Option<Slot> {
-        match self.m.store.code.sites[self.site as usize].result {
+        match self.m.store.tables.sites[self.site as usize].result {
             Some(ResultTy::Scalar(ty)) => {
                 let wide = Scalar::Int(IntTy { bits: 64, signed: true });
                 let bits =
@@ -191,7 +197,7 @@ impl Call<'_, '_> {
     }
 
     fn pointer_result(&self, p: Pointer) -> Option<Slot> {
-        Some(self.m.pointer_slot(p))
+        Some(p.into())
     }
 
     /// The stream a `FILE *` stands for.
@@ -253,7 +259,7 @@ impl Call<'_, '_> {
                 None => self.pointer_result(Pointer::default()),
             },
             Builtin::Free => {
-                self.m.free(self.pointer(0))?;
+                self.m.free(self.pointer(0), usize::MAX)?;
                 None
             }
             Builtin::MemCopy => {
@@ -313,7 +319,7 @@ impl Call<'_, '_> {
         if !self.m.unknown_functions.contains(&self.func) {
             self.m.unknown_functions.push(self.func);
         }
-        let site = &self.m.store.code.sites[self.site as usize];
+        let site = &self.m.store.tables.sites[self.site as usize];
         let edge = site.edge;
         match site.result? {
             ResultTy::Scalar(ty) => {
@@ -339,7 +345,7 @@ impl Call<'_, '_> {
         let format = self.m.c_string(self.pointer(next), None)?;
         next += 1;
         // Through a pointer, variable arguments come in the area that callers make for them.
-        let through_pointer = self.m.store.code.sites[self.site as usize].callee.is_none();
+        let through_pointer = self.m.store.tables.sites[self.site as usize].callee.is_none();
         let mut args = if printf.list {
             let list = self.pointer(next);
             let area = match self.m.p.data_model {

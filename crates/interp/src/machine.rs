@@ -3,39 +3,47 @@
 use crate::code::*;
 use crate::compile;
 use crate::inputs::{Inputs, Output};
-use crate::layout::{FIRST_GLOBAL, FIRST_STREAM, Layout, init_size, object_size};
+use crate::layout::{FIRST_GLOBAL, FIRST_STREAM, Layout, VarLoc, init_size, object_size};
 use crate::memory::{BadAccess, Kind, Memory, Parcel, Pointer};
 use crate::outcome::{Outcome, Taken, Trap};
 use crate::state::{Observer, State};
 use crate::{Config, library};
 use palisade_base::IdxVec;
 use palisade_cfa::*;
+use std::rc::Rc;
 
 /// Compiled functions, kept from run to run.
 #[derive(Debug)]
 pub(crate) struct CodeStore {
-    pub code: Code,
-    pub entries: IdxVec<FuncId, Option<Entry>>,
+    pub tables: Tables,
+    pub funcs: IdxVec<FuncId, Option<Rc<FuncCode>>>,
     pub observed: bool,
 }
 
 impl CodeStore {
     pub fn new(funcs: usize, observed: bool) -> CodeStore {
-        CodeStore { code: Code::default(), entries: IdxVec::filled(None, funcs), observed }
+        CodeStore { tables: Tables::default(), funcs: IdxVec::filled(None, funcs), observed }
     }
 }
 
-/// An active call.
-#[derive(Clone, Copy, Debug)]
+/// A call that waits for another one to return.
+#[derive(Debug)]
 pub(crate) struct Frame {
-    pub func: FuncId,
-    /// Where the caller goes on, and the register it expects the result in.
-    pub return_pc: usize,
+    pub cpu: Cpu,
+    /// The register it expects the result in.
     pub result: Reg,
-    /// The call's site in the caller.
+    /// The site of the call it waits for.
     pub site: u32,
-    /// Where its registers, objects and stack allocations start.
-    pub base: usize,
+}
+
+/// The call that is executed.
+#[derive(Debug)]
+pub(crate) struct Cpu {
+    pub func: FuncId,
+    pub code: Rc<FuncCode>,
+    pub pc: usize,
+    pub regs: Vec<Slot>,
+    /// Where its objects and stack allocations start.
     pub objects: usize,
     pub allocas: usize,
 }
@@ -50,12 +58,14 @@ pub(crate) struct Machine<'a> {
     pub config: &'a Config,
     pub store: &'a mut CodeStore,
     pub mem: Memory,
-    pub regs: Vec<Slot>,
     pub globals: Vec<Slot>,
     pub frame_objects: Vec<u32>,
     pub allocas: Vec<u32>,
     pub frames: Vec<Frame>,
-    pub pc: usize,
+    /// Slots of all waiting calls, for the memory limit.
+    pub stacked: usize,
+    /// Register files of calls that returned, to be used again.
+    pub spare: Vec<Vec<Slot>>,
     /// The aggregate that the last call returned.
     pub parcel: Parcel,
     pub inputs: &'a mut dyn Inputs,
@@ -72,6 +82,18 @@ pub(crate) struct Machine<'a> {
 impl From<BadAccess> for Outcome {
     fn from(bad: BadAccess) -> Outcome {
         Outcome::Trap(Trap::Access(bad))
+    }
+}
+
+impl From<Slot> for Pointer {
+    fn from(slot: Slot) -> Pointer {
+        Pointer { addr: slot.lo, prov: slot.hi }
+    }
+}
+
+impl From<Pointer> for Slot {
+    fn from(p: Pointer) -> Slot {
+        Slot { lo: p.addr, hi: p.prov }
     }
 }
 
@@ -92,12 +114,8 @@ impl<'a> Machine<'a> {
             Scalar::Int(t) if is_narrow(t) => Slot { lo: t.decode(bits) as u64, hi: 0 },
             Scalar::Int(_) | Scalar::Float(FloatTy::F80) => Slot { lo: bits as u64, hi: (bits >> 64) as u64 },
             Scalar::Float(_) => Slot { lo: bits as u64, hi: 0 },
-            Scalar::Ptr => self.pointer_slot(self.mem.pointer_to(bits as u64)),
+            Scalar::Ptr => self.mem.pointer_to(bits as u64).into(),
         }
-    }
-
-    pub fn pointer_slot(&self, p: Pointer) -> Slot {
-        Slot { lo: p.addr, hi: p.prov }
     }
 
     /// Creates globals with their initial contents.
@@ -137,9 +155,7 @@ impl<'a> Machine<'a> {
             let Some(ty) = p.scalar_of(p.vars[var].ty) else { continue };
             self.globals[i] = match &p.vars[var].init {
                 Init::Unknown => match stream_named(&p.vars[var].name) {
-                    Some(stream) if ty == Scalar::Ptr => {
-                        self.pointer_slot(self.mem.pointer(FIRST_STREAM + stream, 0))
-                    }
+                    Some(stream) if ty == Scalar::Ptr => self.mem.pointer(FIRST_STREAM + stream, 0).into(),
                     _ => {
                         let bits = self.inputs.unknown(ty, EdgeId(u32::MAX));
                         self.bits_slot(ty, bits)
@@ -153,7 +169,7 @@ impl<'a> Machine<'a> {
                     }
                     let size = p.size_of(p.vars[var].ty).unwrap_or(0).min(16) as usize;
                     let slot = match ty {
-                        Scalar::Ptr => self.pointer_slot(self.mem.read_pointer(id, 0)),
+                        Scalar::Ptr => self.mem.read_pointer(id, 0).into(),
                         _ => self.bits_slot(ty, self.mem.read(id, 0, size) & value_mask(ty)),
                     };
                     self.mem.kill(id);
@@ -178,7 +194,7 @@ impl<'a> Machine<'a> {
             InitValue::Absolute(addr) => self.mem.write(id, at, size, u128::from(*addr)),
             InitValue::Func(f) => self.mem.write(id, at, size, Memory::function_address(f.0).into()),
             InitValue::Addr(var, offset) => match self.layout.vars[*var] {
-                crate::layout::VarLoc::GlobalObject(to) => {
+                VarLoc::GlobalObject(to) => {
                     let pointer = self.mem.pointer(to, *offset as u64);
                     self.mem.write_pointer(id, at, pointer);
                 }
@@ -193,53 +209,45 @@ impl<'a> Machine<'a> {
     }
 
     /// The code of a function, compiled when it is first called.
-    pub fn entry(&mut self, func: FuncId) -> Step<Entry> {
-        if let Some(entry) = self.store.entries[func] {
-            return Ok(entry);
+    fn code(&mut self, func: FuncId) -> Step<Rc<FuncCode>> {
+        if let Some(code) = &self.store.funcs[func] {
+            return Ok(Rc::clone(code));
         }
         let observed = self.store.observed;
-        let entry = compile::compile(self.p, self.layout, &mut self.store.code, func, observed)
+        let code = compile::compile(self.p, self.layout, &mut self.store.tables, func, observed)
             .map_err(Outcome::Unsupported)?;
-        self.store.entries[func] = Some(entry);
-        Ok(entry)
+        let code = Rc::new(code);
+        self.store.funcs[func] = Some(Rc::clone(&code));
+        Ok(code)
     }
 
-    /// Calls a function with a body. The arguments are registers of the caller.
-    pub fn call(&mut self, func: FuncId, site: u32, first: usize, result: Reg) -> Step<()> {
-        let entry = self.entry(func)?;
-        let body = self.p.body(func);
+    /// A call of a function with a body, before its first instruction.
+    pub fn enter(&mut self, func: FuncId, args: &[Slot]) -> Step<Cpu> {
+        let code = self.code(func)?;
         let layout = self.layout;
-        let frame_layout = &layout.frames[func];
-        let base = self.regs.len();
-        let frame = Frame {
-            func,
-            return_pc: self.pc,
-            result,
-            site,
-            base,
-            objects: self.frame_objects.len(),
-            allocas: self.allocas.len(),
-        };
-        let stack = (base + entry.regs as usize) * 16 + self.frames.len() * 64;
+        let frame = &layout.frames[func];
+        let stack = (self.stacked + code.regs as usize) * 16 + self.frames.len() * 128;
         if self.mem.used + stack as u64 > self.config.memory_limit {
             return Err(Outcome::MemoryLimit);
         }
-        self.regs.resize(base + entry.regs as usize, Slot::default());
-        for (k, &size) in frame_layout.sizes.iter().enumerate() {
-            let id = if frame_layout.at_entry[k] { self.create(size, Kind::Local)? } else { 0 };
+        let mut regs = self.spare.pop().unwrap_or_default();
+        regs.clear();
+        regs.resize(code.regs as usize, Slot::default());
+        let (objects, allocas) = (self.frame_objects.len(), self.allocas.len());
+        for (k, &size) in frame.sizes.iter().enumerate() {
+            let id = if frame.at_entry[k] { self.create(size, Kind::Local)? } else { 0 };
             self.frame_objects.push(id);
         }
-        for (i, &param) in body.params.iter().enumerate() {
-            let slot = self.regs[first + i];
+        for (&param, &slot) in self.p.body(func).params.iter().zip(args) {
             match layout.vars[param] {
-                crate::layout::VarLoc::Reg(r) => self.regs[base + r as usize] = slot,
-                crate::layout::VarLoc::Object(k) => {
-                    let id = self.frame_objects[frame.objects + k as usize];
+                VarLoc::Reg(r) => regs[r as usize] = slot,
+                VarLoc::Object(k) => {
+                    let id = self.frame_objects[objects + k as usize];
                     match self.p.scalar_of(self.p.vars[param].ty) {
                         Some(ty) => self.write_scalar(id, 0, ty, slot)?,
                         None => {
-                            let size = frame_layout.sizes[k as usize];
-                            let from = self.mem.resolve(Pointer { addr: slot.lo, prov: slot.hi }, size)?;
+                            let size = frame.sizes[k as usize];
+                            let from = self.mem.resolve(slot.into(), size)?;
                             self.mem.copy((id, 0), from, size as usize);
                         }
                     }
@@ -247,39 +255,54 @@ impl<'a> Machine<'a> {
                 _ => {}
             }
         }
-        self.frames.push(frame);
-        self.pc = entry.pc as usize;
+        Ok(Cpu { func, code, pc: 0, regs, objects, allocas })
+    }
+
+    /// Calls a function with a body: the caller waits.
+    pub fn call(&mut self, cpu: &mut Cpu, func: FuncId, site: u32, first: Reg, result: Reg) -> Step<()> {
+        let callee = self.enter(func, &cpu.regs[first as usize..])?;
+        self.stacked += cpu.regs.len();
+        self.frames.push(Frame { cpu: std::mem::replace(cpu, callee), result, site });
         Ok(())
     }
 
-    /// Ends the current call. Returns whether it was the last one.
-    pub fn leave(&mut self) -> bool {
-        let Some(frame) = self.frames.pop() else { return true };
-        for i in frame.objects..self.frame_objects.len() {
+    /// Ends the current call and goes on with the caller, which gets the result. The outcome if
+    /// there is no caller.
+    pub fn give_back(&mut self, cpu: &mut Cpu, slot: Slot) -> Option<Outcome> {
+        for i in cpu.objects..self.frame_objects.len() {
             let id = self.frame_objects[i];
             if id != 0 {
                 self.mem.kill(id);
             }
         }
-        self.frame_objects.truncate(frame.objects);
-        for i in frame.allocas..self.allocas.len() {
-            // One that was released before may be another object by now, unless it still is ours.
+        self.frame_objects.truncate(cpu.objects);
+        for i in cpu.allocas..self.allocas.len() {
             let id = self.allocas[i];
             if id != 0 {
                 self.mem.kill(id);
             }
         }
-        self.allocas.truncate(frame.allocas);
-        self.regs.truncate(frame.base);
-        self.pc = frame.return_pc;
-        self.frames.is_empty()
+        self.allocas.truncate(cpu.allocas);
+        let Some(frame) = self.frames.pop() else { return Some(Outcome::Exit(slot.lo as i32)) };
+        let callee = std::mem::replace(cpu, frame.cpu);
+        self.stacked -= cpu.regs.len();
+        cpu.regs[frame.result as usize] = self.result_slot(callee.func, frame.site, slot);
+        self.spare.push(callee.regs);
+        None
     }
 
     /// A call through a pointer.
-    pub fn call_pointer(&mut self, site: u32, pointer: u64, first: usize, result: Reg) -> Step<()> {
+    pub fn call_pointer(
+        &mut self,
+        cpu: &mut Cpu,
+        site: u32,
+        pointer: u64,
+        first: Reg,
+        result: Reg,
+    ) -> Step<()> {
         let func = Memory::function_at(pointer).map(FuncId).filter(|f| self.p.funcs.get(*f).is_some());
         let func = func.ok_or(Outcome::Trap(Trap::Call))?;
-        let edge = self.store.code.sites[site as usize].edge;
+        let edge = self.store.tables.sites[site as usize].edge;
         if let Op::Call { dst, args, .. } = &self.p.edges[edge].op
             && !self.p.may_call(func, *dst, args)
         {
@@ -290,23 +313,23 @@ impl<'a> Machine<'a> {
             return Err(Outcome::Trap(Trap::Call));
         };
         for (i, ty) in sig.params.iter().enumerate() {
-            let have = self.store.code.sites[site as usize].args.get(i).copied();
+            let have = self.store.tables.sites[site as usize].args.get(i).copied();
             if let (Some(want), Some(ArgTy::Scalar(have))) = (self.p.scalar_of(*ty), have)
                 && want != have
             {
-                let bits = slot_bits(have, self.regs[first + i]);
-                self.regs[first + i] = self.bits_slot(want, bits);
+                let reg = &mut cpu.regs[first as usize + i];
+                *reg = self.bits_slot(want, slot_bits(have, *reg));
             }
         }
         match self.p.funcs[func].body {
-            Some(_) => self.call(func, site, first, result),
-            None => library::call(self, func, site, first, result),
+            Some(_) => self.call(cpu, func, site, first, result),
+            None => library::call(self, cpu, func, site, first, result),
         }
     }
 
     /// Converts a call's result where the pointer's type differs from the function's.
     pub fn result_slot(&self, func: FuncId, site: u32, slot: Slot) -> Slot {
-        let site = &self.store.code.sites[site as usize];
+        let site = &self.store.tables.sites[site as usize];
         if site.callee.is_some() {
             return slot;
         }
@@ -322,7 +345,7 @@ impl<'a> Machine<'a> {
     /// Stores a register's value of a scalar type.
     pub fn write_scalar(&mut self, id: u32, offset: usize, ty: Scalar, slot: Slot) -> Step<()> {
         match compile::cell(ty) {
-            Some(cell) => self.write_cell(id, offset, cell, slot),
+            Some(cell) => Ok(self.write_cell(id, offset, cell, slot)?),
             None => {
                 let size = match ty {
                     Scalar::Int(t) => usize::from(t.bits).div_ceil(8).next_power_of_two(),
@@ -335,9 +358,9 @@ impl<'a> Machine<'a> {
     }
 
     #[inline]
-    pub fn write_cell(&mut self, id: u32, offset: usize, cell: Cell, slot: Slot) -> Step<()> {
+    pub fn write_cell(&mut self, id: u32, offset: usize, cell: Cell, slot: Slot) -> Result<(), BadAccess> {
         if self.mem.objects[id as usize].read_only {
-            return Err(BadAccess::ReadOnly.into());
+            return Err(BadAccess::ReadOnly);
         }
         let size = match cell {
             Cell::I32 | Cell::U32 => {
@@ -346,7 +369,7 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
             Cell::Ptr => {
-                self.mem.write_pointer(id, offset, Pointer { addr: slot.lo, prov: slot.hi });
+                self.mem.write_pointer(id, offset, slot.into());
                 return Ok(());
             }
             Cell::I8 | Cell::U8 | Cell::Flag => {
@@ -386,7 +409,7 @@ impl<'a> Machine<'a> {
                 bytes.copy_from_slice(&data[offset..offset + 8]);
                 u64::from_le_bytes(bytes)
             }
-            Cell::Ptr => return self.pointer_slot(self.mem.read_pointer(id, offset)),
+            Cell::Ptr => return self.mem.read_pointer(id, offset).into(),
             Cell::B80 | Cell::B128 => {
                 let bits = self.mem.read(id, offset, if cell == Cell::B80 { 10 } else { 16 });
                 return Slot { lo: bits as u64, hi: (bits >> 64) as u64 };
@@ -396,7 +419,7 @@ impl<'a> Machine<'a> {
     }
 
     /// An edge of observed code is about to be executed.
-    pub fn mark(&mut self, edge: EdgeId) -> Step<()> {
+    pub fn mark(&mut self, cpu: &Cpu, edge: EdgeId) -> Step<()> {
         self.steps += 1;
         if self.steps > self.config.step_limit {
             return Err(Outcome::StepLimit);
@@ -409,7 +432,7 @@ impl<'a> Machine<'a> {
             }
         }
         if let Some(observer) = self.observer.take() {
-            let go_on = observer.on_edge(edge, &self.state());
+            let go_on = observer.on_edge(edge, &self.state(cpu));
             self.observer = Some(observer);
             if !go_on {
                 return Err(Outcome::Observed);
@@ -418,12 +441,12 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    pub fn state(&self) -> State<'_> {
+    pub fn state<'s>(&'s self, cpu: &'s Cpu) -> State<'s> {
         State {
             p: self.p,
             layout: self.layout,
             mem: &self.mem,
-            regs: &self.regs,
+            cpu,
             globals: &self.globals,
             frames: &self.frames,
             frame_objects: &self.frame_objects,
@@ -446,17 +469,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Where execution is: the innermost function first.
-    pub fn stack(&self) -> Vec<(FuncId, EdgeId)> {
-        let edges = &self.store.code.edges;
-        let mut edge = edges.get(self.pc.wrapping_sub(1)).copied();
-        let mut stack = Vec::new();
-        for frame in self.frames.iter().rev() {
-            if let Some(edge) = edge {
-                stack.push((frame.func, edge));
-            }
-            edge = self.store.code.sites.get(frame.site as usize).map(|s| s.edge);
-        }
-        stack
+    pub fn stack(&self, cpu: &Cpu) -> Vec<(FuncId, EdgeId)> {
+        let last = |cpu: &Cpu| cpu.code.edges.get(cpu.pc.wrapping_sub(1)).map(|e| (cpu.func, *e));
+        let waiting = self.frames.iter().rev().map(|f| &f.cpu);
+        std::iter::once(cpu).chain(waiting).filter_map(last).collect()
     }
 }
 

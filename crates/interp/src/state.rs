@@ -5,7 +5,7 @@
 
 use crate::code::Slot;
 use crate::layout::{Layout, VarLoc};
-use crate::machine::{Frame, slot_bits};
+use crate::machine::{Cpu, Frame, slot_bits};
 use crate::memory::{BadAccess, Memory, Pointer};
 use crate::outcome::Trap;
 use crate::scalar;
@@ -47,7 +47,7 @@ pub struct State<'a> {
     pub(crate) p: &'a Program,
     pub(crate) layout: &'a Layout,
     pub(crate) mem: &'a Memory,
-    pub(crate) regs: &'a [Slot],
+    pub(crate) cpu: &'a Cpu,
     pub(crate) globals: &'a [Slot],
     pub(crate) frames: &'a [Frame],
     pub(crate) frame_objects: &'a [u32],
@@ -64,7 +64,7 @@ impl State<'_> {
 
     /// The function that is executed, and how many calls are active.
     pub fn function(&self) -> (FuncId, usize) {
-        (self.frames.last().map_or(self.p.entry, |f| f.func), self.frames.len())
+        (self.cpu.func, self.frames.len() + 1)
     }
 
     /// The value of a scalar variable of the current function, or of a global. `None` for
@@ -73,14 +73,13 @@ impl State<'_> {
         let m = self;
         let v = &m.p.vars[var];
         let ty = m.p.scalar_of(v.ty)?;
-        let frame = m.frames.last()?;
         match v.kind {
             VarKind::Global => {}
-            VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) if f == frame.func => {}
+            VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) if f == m.cpu.func => {}
             _ => return None,
         }
         let slot = match m.layout.vars[var] {
-            VarLoc::Reg(r) => m.regs[frame.base + r as usize],
+            VarLoc::Reg(r) => m.cpu.regs[r as usize],
             VarLoc::GlobalReg(g) => m.globals[g as usize],
             VarLoc::Object(_) | VarLoc::GlobalObject(_) => {
                 let id = self.object(var)?;
@@ -99,7 +98,7 @@ impl State<'_> {
         let m = self;
         let id = match m.layout.vars[var] {
             VarLoc::GlobalObject(id) => id,
-            VarLoc::Object(k) => m.frame_objects[m.frames.last()?.objects + k as usize],
+            VarLoc::Object(k) => *m.frame_objects.get(m.cpu.objects + k as usize)?,
             _ => return None,
         };
         m.mem.objects[id as usize].live.then_some(id)
@@ -197,9 +196,10 @@ impl State<'_> {
     /// Whether all live heap objects are reachable from variables.
     pub(crate) fn heap_tracked(&self) -> bool {
         let globals = self.globals.iter().map(|s| s.lo);
-        let locals = self.frames.iter().flat_map(|f| {
-            let vars = self.layout.frames[f.func].regs as usize;
-            self.regs[f.base..f.base + vars].iter().map(|s| s.lo)
+        let calls = self.frames.iter().map(|f| &f.cpu).chain(std::iter::once(self.cpu));
+        let locals = calls.flat_map(|cpu| {
+            let vars = self.layout.frames[cpu.func].regs as usize;
+            cpu.regs[..vars].iter().map(|s| s.lo)
         });
         self.mem.heap_tracked(globals.chain(locals))
     }

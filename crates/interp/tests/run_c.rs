@@ -25,7 +25,7 @@ fn programs_do_what_gcc_makes_of_them() {
     let mut wrong = Vec::new();
     for file in &files {
         let want = with_gcc(file, &[], scratch).expect("the programs are short");
-        let (program, map) = lowered(file, &[]);
+        let (program, map) = lowered(file, &[], &Options::default());
         let config = Config { step_limit: 100_000_000, ..Config::default() };
         let (run, output) = interpreted(&program, config);
         let have = as_result(&run, &output);

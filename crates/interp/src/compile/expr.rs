@@ -1,6 +1,6 @@
 //! From expressions and places to register code.
 
-use super::{Compiler, Label, MAX_DEPTH, Res};
+use super::{Compiler, Deps, Label, MAX_DEPTH, Res};
 use crate::code::*;
 use crate::layout::VarLoc;
 use palisade_cfa::*;
@@ -50,18 +50,22 @@ impl Compiler<'_> {
     /// Computes an expression, into `target` if one is given. Without one, the register may be a
     /// variable's own and must not be written.
     pub(super) fn expr(&mut self, e: ExprId, target: Option<Reg>) -> Res<Reg> {
-        if let Some(&a) = self.memo.get(&e) {
+        let canon = self.canon.expr(self.p, e);
+        if let Some((a, deps)) = self.facts.computed(canon) {
+            self.deps.add(deps);
             return Ok(self.moved(a, target));
         }
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err("an expression nested too deeply".into());
         }
+        let outer = std::mem::replace(&mut self.deps, Deps::NONE);
         let reg = self.fresh_expr(e, target)?;
-        self.depth -= 1;
         if target.is_none() {
-            self.memo.insert(e, reg);
+            self.facts.remember(canon, reg, self.deps);
         }
+        self.deps.add(outer);
+        self.depth -= 1;
         Ok(reg)
     }
 
@@ -90,8 +94,8 @@ impl Compiler<'_> {
                         self.emit(Instr::Const { d, v: t.decode(*bits) as u64 })
                     }
                     Scalar::Int(_) | Scalar::Float(FloatTy::F80) => {
-                        let at = self.code.wide.len() as u32;
-                        self.code.wide.push(*bits);
+                        let at = self.tables.wide.len() as u32;
+                        self.tables.wide.push(*bits);
                         self.emit(Instr::Wide { d, at });
                     }
                     _ => self.emit(Instr::Const { d, v: *bits as u64 }),
@@ -167,35 +171,41 @@ impl Compiler<'_> {
                 Ok(d)
             }
             ExprKind::Valid { ptr, size } => {
+                self.deps.add(Deps::MEMORY);
                 let (x, size) = (self.expr(*ptr, None)?, self.expr(*size, None)?);
                 let d = self.dest(target);
                 self.emit(Instr::Valid { d, p: x, size });
                 Ok(d)
             }
             ExprKind::Freeable(a) => {
+                self.deps.add(Deps::MEMORY);
                 let x = self.expr(*a, None)?;
                 let d = self.dest(target);
                 self.emit(Instr::Freeable { d, p: x });
                 Ok(d)
             }
             ExprKind::ObjectSize(a) => {
+                self.deps.add(Deps::MEMORY);
                 let x = self.expr(*a, None)?;
                 let d = self.dest(target);
                 self.emit(Instr::ObjectSize { d, p: x });
                 Ok(d)
             }
             ExprKind::ReadOnly(a) => {
+                self.deps.add(Deps::MEMORY);
                 let x = self.expr(*a, None)?;
                 let d = self.dest(target);
                 self.emit(Instr::IsReadOnly { d, p: x });
                 Ok(d)
             }
             ExprKind::HeapEmpty => {
+                self.deps.add(Deps::MEMORY);
                 let d = self.dest(target);
                 self.emit(Instr::HeapEmpty { d });
                 Ok(d)
             }
             ExprKind::HeapTracked => {
+                self.deps.add(Deps::MEMORY);
                 let d = self.dest(target);
                 self.emit(Instr::HeapTracked { d });
                 Ok(d)
@@ -204,8 +214,8 @@ impl Compiler<'_> {
     }
 
     fn general(&mut self, op: GenOp) -> u32 {
-        self.code.gens.push(op);
-        self.code.gens.len() as u32 - 1
+        self.tables.gens.push(op);
+        self.tables.gens.len() as u32 - 1
     }
 
     fn general1(&mut self, op: GenOp, d: Reg, a: Reg) {
@@ -284,16 +294,16 @@ impl Compiler<'_> {
         let d = self.temp();
         let (other, end) = (self.label(), self.label());
         self.jump_if(c, false, other)?;
-        let known = self.memo.clone();
+        let known = self.facts.clone();
         let x = self.expr(a, None)?;
         self.moved(x, Some(d));
         self.emit(Instr::Jump { to: end });
         self.place_label(other);
-        self.memo = known.clone();
+        self.facts = known.clone();
         let y = self.expr(b, None)?;
         self.moved(y, Some(d));
         self.place_label(end);
-        self.memo = known;
+        self.facts = known;
         Ok(self.moved(d, target))
     }
 
@@ -323,6 +333,7 @@ impl Compiler<'_> {
         }
         let d = self.dest(target);
         if to == Scalar::Ptr {
+            self.deps.add(Deps::MEMORY);
             self.emit(Instr::IntToPtr { d, a: x });
         } else if is_narrow(f) {
             self.emit(Instr::Extend { d, a: x, signed: f.signed });
@@ -335,6 +346,14 @@ impl Compiler<'_> {
     /// Jumps to `label` if the truth value is `sense`.
     pub(super) fn jump_if(&mut self, cond: ExprId, sense: bool, to: Label) -> Res<()> {
         let p = self.p;
+        let canon = self.canon.expr(p, cond);
+        if let Some((known, deps)) = self.facts.known(canon) {
+            self.deps.add(deps);
+            if known == sense {
+                self.emit(Instr::Jump { to });
+            }
+            return Ok(());
+        }
         match &p.exprs[cond].kind {
             ExprKind::Int(bits) => {
                 if (*bits == 1) == sense {
@@ -476,10 +495,20 @@ impl Compiler<'_> {
 
     fn target(&mut self, place: PlaceId) -> Res<Target> {
         let pl = &self.p.places[place];
+        // Objects come and go, and a pointer to one is as good as its contents.
+        if self.register_of(place).is_none() {
+            self.deps.add(Deps::MEMORY);
+        }
         let mut m = match pl.base {
             Base::Var(v) => match self.layout.vars[v] {
-                VarLoc::Reg(r) => return Ok(Target::Reg(r)),
-                VarLoc::GlobalReg(g) => return Ok(Target::GlobalReg(g)),
+                VarLoc::Reg(r) => {
+                    self.deps.add(Deps::reg(r));
+                    return Ok(Target::Reg(r));
+                }
+                VarLoc::GlobalReg(g) => {
+                    self.deps.add(Deps::MEMORY);
+                    return Ok(Target::GlobalReg(g));
+                }
                 VarLoc::Object(k) => Memory { from: Start::Local(k), index: None, offset: 0 },
                 VarLoc::GlobalObject(o) => Memory { from: Start::Global(o), index: None, offset: 0 },
             },
@@ -513,12 +542,13 @@ impl Compiler<'_> {
         if self.depth > MAX_DEPTH {
             return Err("an expression nested too deeply".into());
         }
+        let canon = self.canon.expr(p, e);
         let memory = match &p.exprs[e].kind {
-            ExprKind::Addr(place) if !self.memo.contains_key(&e) => match self.target(*place)? {
+            ExprKind::Addr(place) if self.facts.computed(canon).is_none() => match self.target(*place)? {
                 Target::Memory(m) => m,
                 _ => return Err("the address of a register".into()),
             },
-            ExprKind::PtrAdd { ptr, index, stride } if !self.memo.contains_key(&e) => {
+            ExprKind::PtrAdd { ptr, index, stride } if self.facts.computed(canon).is_none() => {
                 let mut m = self.pointee(*ptr)?;
                 self.add_index(&mut m, *index, *stride)?;
                 m
@@ -563,10 +593,12 @@ impl Compiler<'_> {
         let m = match self.target(place)? {
             Target::Reg(d) => {
                 self.emit(Instr::Mov { d, a });
+                self.facts.forget(Deps::reg(d));
                 return Ok(());
             }
             Target::GlobalReg(g) => {
                 self.emit(Instr::SetGlobal { g, a });
+                self.facts.forget(Deps::MEMORY);
                 return Ok(());
             }
             Target::Memory(m) => m,
@@ -584,6 +616,7 @@ impl Compiler<'_> {
                 self.emit(Instr::StoreBits { p, a, first: first.unwrap_or(0), ty });
             }
         }
+        self.facts.forget(Deps::MEMORY);
         Ok(())
     }
 

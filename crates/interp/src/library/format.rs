@@ -444,7 +444,7 @@ impl Args {
                 p.addr = p.addr.wrapping_add(SLOT) & m.mem.mask;
                 let bits = m.mem.read(id, offset, size);
                 let slot = match want {
-                    Scalar::Ptr => m.pointer_slot(m.mem.read_pointer(id, offset)),
+                    Scalar::Ptr => m.mem.read_pointer(id, offset).into(),
                     _ => Slot::default(),
                 };
                 Ok(match want {
@@ -462,6 +462,6 @@ impl Args {
     fn pointer(&mut self, m: &Machine<'_>) -> Step<Pointer> {
         let from_int = matches!(self, Args::Given(list) if !matches!(list.front(), Some((Scalar::Ptr, _))));
         let (slot, bits) = self.take(m, Scalar::Ptr)?;
-        Ok(if from_int { m.mem.pointer_to(bits as u64) } else { Pointer { addr: slot.lo, prov: slot.hi } })
+        Ok(if from_int { m.mem.pointer_to(bits as u64) } else { slot.into() })
     }
 }

@@ -3,7 +3,8 @@
 use palisade_base::SourceMap;
 use palisade_cfa::{DataModel, Program};
 use palisade_interp::{Arguments, Captured, Config, Interp, Listed, Outcome, Run};
-use palisade_lower::{Options, compile};
+pub use palisade_lower::Options;
+use palisade_lower::compile;
 use std::path::Path;
 use std::process::Command;
 
@@ -33,14 +34,14 @@ pub fn with_gcc(file: &Path, flags: &[&str], scratch: &Path) -> Option<Result> {
 }
 
 /// Preprocesses and lowers.
-pub fn lowered(file: &Path, flags: &[&str]) -> (Program, SourceMap) {
+pub fn lowered(file: &Path, flags: &[&str], options: &Options) -> (Program, SourceMap) {
     let text =
         Command::new("gcc").args(["-E", "-w"]).args(flags).arg(file).output().expect("gcc can be started");
     assert!(text.status.success(), "{}", String::from_utf8_lossy(&text.stderr));
     let mut map = SourceMap::new();
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     let id = map.add(&file.display().to_string(), text).expect("the program is small");
-    let compiled = compile(&mut map, &[id], DataModel::Lp64, &Options::default());
+    let compiled = compile(&mut map, &[id], DataModel::Lp64, options);
     let errors: Vec<String> = compiled
         .diagnostics
         .iter()
