@@ -21,6 +21,21 @@ pub struct Compiled {
 
 /// Reads preprocessed C files as one program and lowers it. The C library functions that it uses
 /// and does not define are added to `map` and to the program.
+///
+/// ```
+/// use palisade_base::SourceMap;
+/// use palisade_cfa::DataModel;
+/// use palisade_lower::{Options, compile};
+///
+/// let mut map = SourceMap::new();
+/// let text = "unsigned long strlen(const char *); int main(void) { return strlen(\"abc\"); }";
+/// let file = map.add("main.i", text.into()).unwrap();
+/// let compiled = compile(&mut map, &[file], DataModel::Lp64, &Options::default());
+/// let program = compiled.program.unwrap();
+/// assert!(palisade_cfa::verify(&program).is_empty());
+/// let strlen = program.func_named("strlen").unwrap();
+/// assert!(program.funcs[strlen].body.is_some());
+/// ```
 pub fn compile(map: &mut SourceMap, files: &[FileId], data_model: DataModel, options: &Options) -> Compiled {
     with_deep_stack(|| compile_here(map, files, data_model, options))
 }

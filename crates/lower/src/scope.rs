@@ -80,7 +80,7 @@ impl Lowerer<'_> {
             let literal = matches!(object.kind, ObjKind::CompoundLiteral(_));
             if literal || self.at.has_labels && !declared_first.contains(&obj) {
                 self.emit(Op::Enter { var }, object.span_or(span));
-                self.note_exit(obj, var);
+                self.note_leave(obj, var);
             }
         }
     }
@@ -91,22 +91,23 @@ impl Lowerer<'_> {
         self.assign(dst, null, span);
     }
 
-    /// A declaration was reached: from now on the object has an end.
-    pub(crate) fn note_exit(&mut self, obj: ObjId, var: VarId) {
+    /// An object came to life: if its address is taken, its end matters.
+    fn note_leave(&mut self, obj: ObjId, var: VarId) {
         let Some(scope) = self.at.scope else { return };
         let exits = &mut self.at.scopes[scope].exits;
-        if let Some(cleanup) = self.typed.objects[obj].cleanup {
-            let known = exits.iter().any(|e| matches!(e, Exit::Cleanup(o, _) if *o == obj));
-            if !known {
-                exits.push(Exit::Cleanup(obj, cleanup));
-            }
+        if self.scan.taken[obj] && !exits.iter().any(|e| matches!(e, Exit::Leave(v) if *v == var)) {
+            exits.push(Exit::Leave(var));
         }
-        let known = exits.iter().any(|e| matches!(e, Exit::Leave(v) if *v == var));
-        if self.scan.taken[obj] && !known {
-            // Behind its clean-up, which comes first.
-            let at =
-                exits.len() - usize::from(matches!(exits.last(), Some(Exit::Cleanup(o, _)) if *o == obj));
-            exits.insert(at, Exit::Leave(var));
+    }
+
+    /// A declaration was reached: from now on the object has an end, and its clean-up is due
+    /// before that.
+    pub(crate) fn note_exit(&mut self, obj: ObjId, var: VarId) {
+        self.note_leave(obj, var);
+        let (Some(scope), Some(f)) = (self.at.scope, self.typed.objects[obj].cleanup) else { return };
+        let exits = &mut self.at.scopes[scope].exits;
+        if !exits.iter().any(|e| matches!(e, Exit::Cleanup(o, _) if *o == obj)) {
+            exits.push(Exit::Cleanup(obj, f));
         }
     }
 

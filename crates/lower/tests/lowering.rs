@@ -3,7 +3,9 @@
 mod common;
 
 use common::{check, function, program};
+use palisade_base::SourceMap;
 use palisade_cfa::{CheckKind, DataModel, Op};
+use palisade_lower::{Options, compile};
 
 #[test]
 fn loops_have_their_head_before_the_condition() {
@@ -31,6 +33,53 @@ fn loops_have_their_head_before_the_condition() {
          L5 -> L3: assume `.0` <= 5;
          L6 -> L7: return n;",
     );
+}
+
+#[test]
+fn loop_heads_know_their_keyword() {
+    let text =
+        "int main(void) { int i = 0; while (i < 3) i++; do i--; while (i); for (;;) { if (i) break; i = 1; }
+        do i++; while (0); return i; }";
+    let mut map = SourceMap::new();
+    let file = map.add("test.c", text.to_owned()).expect("a small file fits");
+    let program =
+        compile(&mut map, &[file], DataModel::Lp64, &Options::default()).program.expect("it is fine");
+    let keywords: Vec<&str> =
+        program.locs.iter().filter_map(|l| l.loop_stmt).filter_map(|s| map.snippet(s)).collect();
+    assert_eq!(keywords, ["while", "do", "for"]);
+    let labelled = program.edges.iter().filter_map(|e| map.snippet(e.span)).collect::<Vec<_>>();
+    assert!(labelled.contains(&"i++") && labelled.contains(&"return i;"), "{labelled:?}");
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let mut map = SourceMap::new();
+    let texts = [
+        "static int n = 1; int shared; int other(int); int main(void) { return other(n) + shared; }",
+        "static int n = 2; extern int shared; int other(int x) { shared = n; return x + n; }",
+    ];
+    let files: Vec<_> =
+        texts.iter().map(|t| map.add("part.c", (*t).to_owned()).expect("a small file fits")).collect();
+    let compiled = compile(&mut map, &files, DataModel::Lp64, &Options::default());
+    let program = compiled.program.expect("it is fine");
+    assert_eq!(compiled.diagnostics, []);
+    let globals = |name: &str| program.vars.iter().filter(|v| &*v.name == name).count();
+    assert_eq!((globals("n"), globals("shared")), (2, 1));
+    let other = program.func_named("other").expect("it is called");
+    assert!(program.funcs[other].body.is_some());
+}
+
+#[test]
+fn a_program_without_entry_is_an_error() {
+    let mut map = SourceMap::new();
+    let file = map.add("test.c", "int f(void) { return 0; }".to_owned()).expect("a small file fits");
+    let compiled = compile(&mut map, &[file], DataModel::Lp64, &Options::default());
+    assert!(compiled.program.is_none());
+    assert_eq!(compiled.diagnostics[0].message, "there is no function `main` to start with");
+    let options = Options { entry: "f".into(), ..Options::default() };
+    let mut map = SourceMap::new();
+    let file = map.add("test.c", "int f(void) { return 0; }".to_owned()).expect("a small file fits");
+    assert!(compile(&mut map, &[file], DataModel::Lp64, &options).program.is_some());
 }
 
 #[test]
