@@ -8,6 +8,8 @@ use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
 use palisade_property::Property;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Exit status of each verdict.
 const TRUE: u8 = 0;
@@ -18,6 +20,8 @@ const UNKNOWN: u8 = 3;
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    let printed = Arc::new(AtomicBool::new(false));
+    insist(&budget, &printed);
     let mut property = match property(args.property.as_deref()) {
         Ok(property) => property,
         Err(message) => {
@@ -31,7 +35,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let options = Options { checks: property.checks().collect::<CheckSet>(), entry: property.entry.clone() };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(goal) = property.unsupported() {
-        return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())));
+        return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
     }
     let mut program = input.program;
     palisade_property::instrument(&mut program, &property);
@@ -40,7 +44,7 @@ pub fn check(args: &CheckArgs) -> u8 {
         tracing::info!("{engine}: {note}");
     });
     show(&settled, &program, &input.sources);
-    verdict(&settled.verdict)
+    verdict(&settled.verdict, &printed)
 }
 
 fn property(name: Option<&str>) -> Result<Property, String> {
@@ -72,7 +76,14 @@ fn show(settled: &Settled, program: &Program, sources: &SourceMap) {
     }
 }
 
-fn verdict(verdict: &Verdict) -> u8 {
+/// Prints the verdict line, once in the life of the process, and tells the exit status.
+fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
+    if printed.swap(true, Ordering::SeqCst) {
+        // The other thread has the word and ends the process.
+        loop {
+            std::thread::park();
+        }
+    }
     match verdict {
         Verdict::True => println!("verdict: true"),
         Verdict::False(goal) => println!("verdict: false({goal})"),
@@ -82,5 +93,26 @@ fn verdict(verdict: &Verdict) -> u8 {
         Verdict::True => TRUE,
         Verdict::False(_) => FALSE,
         Verdict::Unknown(_) => UNKNOWN,
+    }
+}
+
+/// How long a stopped computation may take to come back.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// Ends the process with `unknown` if the budget was stopped and no verdict follows in time: an
+/// engine deep in one step must not make us late.
+fn insist(budget: &Budget, printed: &Arc<AtomicBool>) {
+    let (budget, printed) = (budget.clone(), printed.clone());
+    let wait = move || {
+        while budget.stopped().is_none() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(GRACE);
+        let reason = budget.stopped().map_or_else(String::new, |s| s.to_string());
+        let code = verdict(&Verdict::Unknown(reason), &printed);
+        std::process::exit(i32::from(code));
+    };
+    if let Err(error) = std::thread::Builder::new().name("insist".into()).spawn(wait) {
+        tracing::warn!("limits are not enforced: {error}");
     }
 }

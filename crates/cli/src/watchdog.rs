@@ -28,7 +28,7 @@ pub fn watch(budget: &Budget, cpu: Duration, memory: u64) {
 
 /// Time kept back for checking what was found and for ending cleanly.
 fn reserve(cpu: Duration) -> Duration {
-    (cpu / 20).clamp(Duration::from_millis(100), Duration::from_secs(2))
+    (cpu / 12).clamp(Duration::from_millis(100), Duration::from_secs(3))
 }
 
 /// CPU time of this process so far.

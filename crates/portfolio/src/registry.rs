@@ -1,10 +1,11 @@
 //! The analyses by name: the one list that a new analysis is added to.
 
 use palisade_base::Budget;
-use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons};
+use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons, Polyhedra};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
+use palisade_engines::houdini::Houdini;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
 
@@ -22,14 +23,22 @@ pub fn analyses() -> Vec<Analysis> {
     vec![
         entry("execution on pseudo-random inputs: shallow bugs in milliseconds", Box::new(Concrete)),
         entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
-        entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry(
             "abstract interpretation with intervals",
             Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| () }),
         ),
+        entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
+        entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
         entry(
             "abstract interpretation with octagons",
             Box::new(AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD }),
+        ),
+        entry(
+            "abstract interpretation with convex polyhedra",
+            Box::new(AbstractInterpretation::<Polyhedra> {
+                name: "polyhedra",
+                context: |_| Limits::STANDARD,
+            }),
         ),
         entry(
             "abstract interpretation with sets of boxes on linear decision diagrams",
