@@ -222,9 +222,8 @@ impl Allocated {
 
     fn write(&mut self, bit: i64, width: u32, scalar: Option<Scalar>, value: Option<Constant>) {
         self.clear(bit, i64::from(width));
-        let torn = self.contents.iter().any(|(b, c)| {
-            *b < bit + i64::from(width) && bit < b + i64::from(c.width)
-        });
+        let torn =
+            self.contents.iter().any(|(b, c)| *b < bit + i64::from(width) && bit < b + i64::from(c.width));
         match scalar {
             Some(scalar) if !torn => {
                 self.contents.insert(bit, Content { width, scalar, value });
@@ -245,9 +244,9 @@ impl<'p> ExplicitHeap<'p> {
     /// An analysis that tracks structures up to a depth.
     pub fn new(program: &'p Program, depth: usize) -> Self {
         let graph = CallGraph::new(program);
-        let recursive: IdxVec<FuncId, bool> =
-            program.funcs.ids().map(|f| graph.is_recursive(f)).collect();
-        let one = |v: VarId| !program.vars[v].address_taken || owner(program, v).is_none_or(|f| !recursive[f]);
+        let recursive: IdxVec<FuncId, bool> = program.funcs.ids().map(|f| graph.is_recursive(f)).collect();
+        let one =
+            |v: VarId| !program.vars[v].address_taken || owner(program, v).is_none_or(|f| !recursive[f]);
         let cells = Cells::new(program, one);
         let addressed = program.vars.iter_enumerated().filter(|(_, v)| v.address_taken);
         let addressed = addressed.map(|(id, _)| id).collect();
@@ -357,9 +356,8 @@ impl<'p> ExplicitHeap<'p> {
 
     fn leave(&mut self, heap: &mut Heap, func: FuncId, dst: Option<PlaceId>) {
         let program = self.program;
-        let dangling = |v: &Constant| {
-            matches!(v, Constant::Addr(Object::Var(x), _) if owner(program, *x) == Some(func))
-        };
+        let dangling =
+            |v: &Constant| matches!(v, Constant::Addr(Object::Var(x), _) if owner(program, *x) == Some(func));
         let value = heap.vars.remove(&self.cells.result(func)).filter(|v| !dangling(v));
         heap.forget_slots(self.cells.of_func(func));
         self.forget_pointers(heap, dangling);
@@ -444,9 +442,10 @@ impl<'p> ExplicitHeap<'p> {
             Op::Enter { var } | Op::Leave { var } => {
                 heap.forget_slots(self.cells.of_var(*var));
                 if self.program.vars[*var].address_taken {
-                    self.forget_pointers(heap, |v| {
-                        matches!(v, Constant::Addr(Object::Var(x), _) if x == var)
-                    });
+                    self.forget_pointers(
+                        heap,
+                        |v| matches!(v, Constant::Addr(Object::Var(x), _) if x == var),
+                    );
                 }
             }
         }

@@ -242,6 +242,51 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
         Some(d)
     }
 
+    /// Keeps the states of an element in which a truth value is `truth`.
+    pub(crate) fn assume_into(&mut self, d: &mut D, cond: ExprId, truth: bool) {
+        let tree = self.tree(cond);
+        d.assume_tree(&tree, truth);
+    }
+
+    /// Keeps the states in which a dimension has the value that is assigned to a cell.
+    pub(crate) fn assume_equal(&mut self, d: &mut D, dim: Dim, slot: u32, source: Source) {
+        let Some(t) = self.int_type(slot) else { return };
+        let mut tree = match source {
+            Source::Zero => {
+                let mut tree = Tree::new();
+                tree.int(palisade_num::Int::ZERO);
+                tree
+            }
+            Source::Cell(from) if self.int_type(from) == Some(t) => {
+                let mut tree = Tree::new();
+                tree.dim(Dim::int(from));
+                tree
+            }
+            Source::Expr(e) if self.program.exprs[e].ty == Scalar::Int(t) => (*self.tree(e)).clone(),
+            _ => return,
+        };
+        if let Some(value) = tree.root() {
+            let cell = tree.dim(dim);
+            tree.cmp(num::CmpOp::Eq, cell, value);
+            d.assume_tree(&tree, true);
+        }
+    }
+
+    /// The first dimension that stands for no cell.
+    pub(crate) fn spare_dim(&self) -> u32 {
+        self.effects.cells.len(self.program) as u32
+    }
+
+    /// The type of a cell that is an integer.
+    pub(crate) fn int_type_at(&self, slot: u32) -> Option<IntTy> {
+        self.int_type(slot)
+    }
+
+    /// A state from an element.
+    pub(crate) fn element(&self, d: D) -> Element<D> {
+        Element(Rc::new(d))
+    }
+
     /// The linear constraints that hold in a state.
     pub fn constraints(&self, state: &Element<D>) -> Vec<Vec<LinCons>> {
         state.0.to_constraints()

@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// Boolean abstraction gives up beyond this many combinations of predicates at one step.
+const MAX_COMBINATIONS: usize = 1 << 14;
+
 /// How successors are abstracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Abstraction {
@@ -200,8 +203,7 @@ impl<'p> Predicate<'p> {
         }
         match self.abstraction {
             Abstraction::Cartesian => {
-                let verdicts =
-                    services::implications(&mut self.solver, &mut self.terms, &[formula], terms);
+                let verdicts = services::implications(&mut self.solver, &mut self.terms, &[formula], terms);
                 let mut region = Node::TRUE;
                 for (&p, verdict) in tracked.iter().zip(verdicts) {
                     match verdict {
@@ -216,22 +218,65 @@ impl<'p> Predicate<'p> {
                 }
                 Ok(Some(region))
             }
-            Abstraction::Boolean => {
-                let cubes = services::all_models(&mut self.solver, &mut self.terms, formula, terms)
-                    .map_err(|incomplete| no_answer(incomplete.why))?;
-                let mut region = Node::FALSE;
-                for cube in cubes {
-                    let values: Vec<(Var, bool)> = tracked
-                        .iter()
-                        .zip(cube)
-                        .filter_map(|(&p, value)| Some((self.vars[p as usize], value?)))
-                        .collect();
-                    let cube = self.bdd.cube(&values).map_err(out_of_nodes)?;
-                    region = self.bdd.or(region, cube).map_err(out_of_nodes)?;
-                }
-                Ok(Some(region))
+            Abstraction::Boolean => self.combinations(formula, tracked, terms).map(Some),
+        }
+    }
+
+    /// The truth values that predicates can have together in a satisfiable formula: those with only
+    /// one first, then every combination of the others.
+    fn combinations(&mut self, formula: Term, tracked: &[u32], terms: &[Term]) -> Result<Node, Halt> {
+        let negated: Vec<Term> = terms.iter().map(|t| self.terms.not(*t)).collect();
+        let yes = services::implications(&mut self.solver, &mut self.terms, &[formula], terms);
+        let no = services::implications(&mut self.solver, &mut self.terms, &[formula], &negated);
+        let (mut region, mut free) = (Node::TRUE, Vec::new());
+        for (i, verdicts) in yes.into_iter().zip(no).enumerate() {
+            match verdicts {
+                (Implied::Yes, _) => region = self.literal(region, tracked[i], true)?,
+                (_, Implied::Yes) => region = self.literal(region, tracked[i], false)?,
+                (Implied::Unknown(why), _) | (_, Implied::Unknown(why)) => return Err(no_answer(why)),
+                (Implied::No, Implied::No) => free.push(i),
             }
         }
+        if free.is_empty() {
+            return Ok(region);
+        }
+        self.solver.push();
+        let combinations = self.enumerate(formula, tracked, terms, &free);
+        self.solver.pop();
+        self.bdd.and(region, combinations?).map_err(out_of_nodes)
+    }
+
+    fn enumerate(
+        &mut self,
+        formula: Term,
+        tracked: &[u32],
+        terms: &[Term],
+        free: &[usize],
+    ) -> Result<Node, Halt> {
+        let mut region = Node::FALSE;
+        for _ in 0..MAX_COMBINATIONS {
+            match self.solver.check(&mut self.terms, &[formula]) {
+                Answer::Unsat => return Ok(region),
+                Answer::Unknown(why) => return Err(no_answer(why)),
+                Answer::Sat => {}
+            }
+            let mut values = Vec::with_capacity(free.len());
+            for &i in free {
+                let holds = self.solver.value(&mut self.terms, terms[i]) == Some(Value::Bool(true));
+                values.push((i, holds));
+            }
+            let cube: Vec<(Var, bool)> =
+                values.iter().map(|&(i, v)| (self.vars[tracked[i] as usize], v)).collect();
+            let cube = self.bdd.cube(&cube).map_err(out_of_nodes)?;
+            region = self.bdd.or(region, cube).map_err(out_of_nodes)?;
+            let mut block = self.terms.fls();
+            for (i, holds) in values {
+                let differs = if holds { self.terms.not(terms[i]) } else { terms[i] };
+                block = self.terms.or(block, differs);
+            }
+            self.solver.assert(&mut self.terms, block);
+        }
+        Err(Halt::Limit(format!("more than {MAX_COMBINATIONS} combinations of predicates")))
     }
 
     /// What a step does, from the arbitrary state; `None` if it is impossible.
@@ -279,8 +324,7 @@ impl<'p> Predicate<'p> {
             Some(formula) => {
                 let held = self.region(region);
                 let all = self.terms.and(held, formula.guard);
-                let terms: Vec<Term> =
-                    tracked.iter().map(|&p| self.term_after(step, &formula, p)).collect();
+                let terms: Vec<Term> = tracked.iter().map(|&p| self.term_after(step, &formula, p)).collect();
                 self.abstracted(all, tracked, &terms)?
             }
         };

@@ -131,7 +131,8 @@ fn figure_5_is_proved_by_exact_predicates() {
         let run = explore(Product::new(location, predicate), initial, ((), pi), Order::BreadthFirst);
         // x = 5 after line 8 is not a predicate, so the division needs z = 1 there and x = 1 ∧ z = 5
         // on the other path; the first one is only excluded by `x == 1` being false.
-        assert_eq!(fails(&run), kind == Abstraction::Cartesian, "{kind:?}");
+        let at_12 = states_at(&p, &run, "l12");
+        assert_eq!(fails(&run), kind == Abstraction::Cartesian, "{kind:?}: {at_12:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod random;
 
+use palisade_analyses::bdd::BddAnalysis;
 use palisade_analyses::callstack::{CallStack, Stack};
 use palisade_analyses::explicit::{Explicit, Tracked, Values};
 use palisade_analyses::location::{Calls, Location, Position};
@@ -38,6 +39,12 @@ impl<D: NumericDomain> Covers for Numeric<'_, D> {
             let t = self.int_type_of(var).unwrap();
             Rat::from(palisade_num::Int::from(t.decode(vars[var.0 as usize])))
         })
+    }
+}
+
+impl Covers for BddAnalysis<'_> {
+    fn covers(&mut self, state: &palisade_dd::Node, vars: &[u128]) -> bool {
+        self.contains(*state, &|slot| vars[slot as usize])
     }
 }
 
@@ -128,6 +135,21 @@ fn intervals_cover() {
 #[test]
 fn congruences_cover() {
     numeric_covers::<palisade_domains::Congruences>((), 1..60);
+}
+
+#[test]
+fn bdds_cover_exactly() {
+    for seed in 1..60 {
+        let p = automaton(&mut Rng(seed * 1_299_709), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        for separate in [false, true] {
+            check(&p, 2, (), || {
+                let b = BddAnalysis::new(&p, &Budget::unlimited());
+                let mut b = if separate { b.separate() } else { b };
+                let initial = b.initial().unwrap();
+                (b, initial)
+            });
+        }
+    }
 }
 
 /// Successors of a location's data state, straight from the edges.

@@ -264,13 +264,22 @@ impl<C: Cpa> Exploration<C> {
     }
 
     /// Removes a node with everything below it, so that it is explored again, with another
-    /// precision for the states that come back. Does nothing to initial states.
+    /// precision for the states that come back. An initial state stays and is expanded again.
     pub fn remove_subtree(&mut self, root: NodeId, precision: C::Precision) {
-        if self.reached.parent(root).is_none() {
-            return;
-        }
         let precision = self.reached.intern_precision(precision);
-        for node in self.reached.remove_subtree(&mut self.cpa, root) {
+        let again = match self.reached.parent(root) {
+            Some(_) => self.reached.remove_subtree(&mut self.cpa, root),
+            None => {
+                let children = self.reached.children();
+                let mut again = vec![root];
+                for &child in &children[root] {
+                    again.extend(self.reached.remove_subtree(&mut self.cpa, child));
+                }
+                again.retain(|&n| !self.reached.is_removed(n));
+                again
+            }
+        };
+        for node in again {
             self.reached.set_precision(node, precision);
             self.enqueue(node);
         }

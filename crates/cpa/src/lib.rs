@@ -11,10 +11,13 @@
 //! * [`product`]: composition with strengthening;
 //! * [`reached`]: the reached set, which is the abstract reachability graph;
 //! * [`waitlist`], [`order`]: iteration orders;
-//! * [`algorithm`]: the algorithm.
+//! * [`algorithm`]: the algorithm; [`mod@cegar`]: the loop over the precision around it;
+//! * [`export`]: the graph as text.
 
 pub mod algorithm;
+pub mod cegar;
 pub mod cpa;
+pub mod export;
 pub mod facts;
 pub mod order;
 pub mod product;
@@ -23,6 +26,7 @@ pub mod step;
 pub mod waitlist;
 
 pub use algorithm::{Exploration, Limits, Status};
+pub use cegar::{Refinement, Refiner, Verdict, cegar};
 pub use cpa::{
     AbstractDomain, Adjusted, Cpa, Halt, MergeContext, ReturnSite, Section, StopOp, Successors, Target,
 };
