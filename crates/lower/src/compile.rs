@@ -38,6 +38,7 @@ pub struct Compiled {
 /// ```
 pub fn compile(map: &mut SourceMap, files: &[FileId], data_model: DataModel, options: &Options) -> Compiled {
     with_deep_stack(|| compile_here(map, files, data_model, options))
+        .unwrap_or_else(|error| Compiled { program: None, diagnostics: vec![error] })
 }
 
 fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, options: &Options) -> Compiled {

@@ -54,4 +54,5 @@ pub fn lower(
     options: &Options,
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     link::with_deep_stack(|| link::lower_linked(typed, names, options, u32::MAX))
+        .unwrap_or_else(|error| Err(vec![error]))
 }

@@ -2,7 +2,7 @@
 
 use crate::lowerer::Lowerer;
 use crate::options::Options;
-use palisade_base::Diagnostic;
+use palisade_base::{Diagnostic, Span};
 use palisade_c_syntax::Interner;
 use palisade_c_types::tast::{FnId, ObjKind, TypedProgram};
 use palisade_c_types::types::{CType, CTypeId};
@@ -14,14 +14,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const STACK_BYTES: usize = 512 << 20;
 
 /// Runs `work` on a stack that is deep enough for all nesting that the parser admits.
-pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic> {
     std::thread::scope(|scope| {
         match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work) {
             Ok(thread) => match thread.join() {
-                Ok(result) => result,
+                Ok(result) => Ok(result),
                 Err(panic) => std::panic::resume_unwind(panic),
             },
-            Err(error) => panic!("no memory for a thread: {error}"),
+            Err(error) => {
+                Err(Diagnostic::error(Span::NONE, format!("there is no memory for a deep stack: {error}")))
+            }
         }
     })
 }
