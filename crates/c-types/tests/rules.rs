@@ -390,3 +390,15 @@ fn what_gcc_accepts_is_accepted_and_what_it_rejects_is_rejected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn gnu_c_as_it_is_written_is_accepted() {
+    if !have_gcc() {
+        return;
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gnu.c");
+    let out = std::process::Command::new("gcc").args(["-E", "-m64", path]).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    gcc_accepts(&text, DataModel::Lp64, "gnu").unwrap();
+    assert_eq!(errors(&text, DataModel::Lp64), Vec::<String>::new());
+}

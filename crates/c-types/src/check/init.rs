@@ -61,6 +61,28 @@ struct Target {
     bits: Option<BitRange>,
 }
 
+/// The items of a list and which of them is next.
+struct Cursor<'a> {
+    items: &'a [Item],
+    next: usize,
+    span: Span,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(list: &'a ast::InitList) -> Self {
+        Cursor { items: &list.items, next: 0, span: list.span }
+    }
+    fn item(&self) -> Option<&'a Item> {
+        self.items.get(self.next)
+    }
+    /// The designators of the next item; `None` if there is no item, or if it must be left to an
+    /// outer aggregate because it has designators.
+    fn designators(&self, braced: bool) -> Option<&'a [Designator]> {
+        let designators = &self.item()?.designators;
+        (designators.is_empty() || braced).then_some(designators)
+    }
+}
+
 impl<'a> Checker<'a> {
     /// The initialiser of an automatic object. Completes the object's type if that is an array of
     /// unknown size.
@@ -316,9 +338,9 @@ impl<'a> Checker<'a> {
                 {
                     return count;
                 }
-                self.fill(cx, target, &list.items, &mut 0, true, None, list.span)
+                self.fill(cx, target, &mut Cursor::new(list), true, None)
             }
-            CType::Record(_) => self.fill(cx, target, &list.items, &mut 0, true, None, list.span),
+            CType::Record(_) => self.fill(cx, target, &mut Cursor::new(list), true, None),
             CType::Error => 0,
             _ => {
                 if let Some(first) = list.items.first() {
@@ -337,13 +359,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Initialises a part from the item at `*i` (whose designators are used up), and from the
+    /// Initialises a part from the next item (whose designators are used up), and from the
     /// items after it if the part is an aggregate and has no braces of its own.
-    fn elided(&mut self, cx: &mut InitCx, target: Target, items: &'a [Item], i: &mut usize, span: Span) {
-        let Some(item) = items.get(*i) else { return };
+    fn elided(&mut self, cx: &mut InitCx, target: Target, cursor: &mut Cursor<'a>) {
+        let Some(item) = cursor.item() else { return };
         let expr = match item.value {
             Init::List(list) => {
-                *i += 1;
+                cursor.next += 1;
                 self.braced(cx, target, list);
                 return;
             }
@@ -352,79 +374,71 @@ impl<'a> Checker<'a> {
         match self.prog.types.get(target.ty.ty) {
             CType::Array(elem, _) => {
                 if self.string_part(cx, target, elem, expr).is_some() {
-                    *i += 1;
+                    cursor.next += 1;
                     return;
                 }
                 if let Some(list) = self.literal_list(expr, target.ty.ty) {
-                    *i += 1;
+                    cursor.next += 1;
                     self.braced(cx, target, list);
                     return;
                 }
-                self.fill(cx, target, items, i, false, Some(&[]), span);
+                self.fill(cx, target, cursor, false, Some(&[]));
             }
             CType::Record(_) => {
                 if cx.is_static
                     && let Some(list) = self.literal_list(expr, target.ty.ty)
                 {
-                    *i += 1;
+                    cursor.next += 1;
                     self.braced(cx, target, list);
                     return;
                 }
                 let e = self.item_value(cx, expr);
                 if self.is_error(e) || self.same_record(self.ty(e), target.ty.ty) {
-                    *i += 1;
+                    cursor.next += 1;
                     self.scalar(cx, target, expr);
                     return;
                 }
-                self.fill(cx, target, items, i, false, Some(&[]), span);
+                self.fill(cx, target, cursor, false, Some(&[]));
             }
             _ => {
-                *i += 1;
+                cursor.next += 1;
                 self.scalar(cx, target, expr);
             }
         }
     }
 
-    /// Initialises the parts of an aggregate from the items at `*i` and after. Inside its own
+    /// Initialises the parts of an aggregate from the next item on. Inside its own
     /// braces it takes all of them, otherwise as many as it has parts, up to the next designator.
     /// `first` replaces the designators of the first item. Returns the number of elements.
-    #[allow(clippy::too_many_arguments)] // one step of a mutual recursion
     fn fill(
         &mut self,
         cx: &mut InitCx,
         target: Target,
-        items: &'a [Item],
-        i: &mut usize,
+        cursor: &mut Cursor<'a>,
         braced: bool,
         first: Option<&'a [Designator]>,
-        span: Span,
     ) -> u64 {
         match self.prog.types.get(target.ty.ty) {
-            CType::Array(elem, len) => {
-                self.fill_array(cx, target, (elem, len), items, i, braced, first, span)
-            }
+            CType::Array(elem, len) => self.fill_array(cx, target, (elem, len), cursor, braced, first),
             _ => {
-                self.fill_record(cx, target, items, i, braced, first, span);
+                self.fill_record(cx, target, cursor, braced, first);
                 0
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // as for `fill`
     fn fill_array(
         &mut self,
         cx: &mut InitCx,
         target: Target,
         (elem, len): (QType, ArrayLen),
-        items: &'a [Item],
-        i: &mut usize,
+        cursor: &mut Cursor<'a>,
         braced: bool,
         mut first: Option<&'a [Designator]>,
-        span: Span,
     ) -> u64 {
         let Some(stride) = self.prog.types.size_of(elem.ty) else {
-            self.error(span, "an array of variable size cannot be initialised");
-            *i = items.len();
+            self.error(cursor.span, "an array of variable size cannot be initialised");
+            cursor.next = cursor.items.len();
             return 0;
         };
         let limit = match len {
@@ -433,16 +447,8 @@ impl<'a> Checker<'a> {
         };
         let mut next: u64 = 0;
         let mut count: u64 = 0;
-        loop {
-            let designators = match first.take() {
-                Some(d) => d,
-                None => match items.get(*i) {
-                    None => break,
-                    Some(item) if !item.designators.is_empty() && !braced => break,
-                    Some(item) => &item.designators,
-                },
-            };
-            if *i >= items.len() || cx.too_large {
+        while let Some(designators) = first.take().or_else(|| cursor.designators(braced)) {
+            if cursor.item().is_none() || cx.too_large {
                 break;
             }
             let (lo, hi, rest) = match designators.split_first() {
@@ -451,7 +457,7 @@ impl<'a> Checker<'a> {
                         if !braced {
                             break;
                         }
-                        self.excess(items, i);
+                        self.excess(cursor);
                         continue;
                     }
                     (next, next, designators)
@@ -459,7 +465,7 @@ impl<'a> Checker<'a> {
                 Some((Designator::Index(e), rest)) => match self.index_value(*e, limit) {
                     Some(k) => (k, k, rest),
                     None => {
-                        *i += 1;
+                        cursor.next += 1;
                         continue;
                     }
                 },
@@ -467,34 +473,34 @@ impl<'a> Checker<'a> {
                     match (self.index_value(*a, limit), self.index_value(*b, limit)) {
                         (Some(lo), Some(hi)) if lo <= hi => (lo, hi, rest),
                         _ => {
-                            self.error(span, "a bad range in a designator");
-                            *i += 1;
+                            self.error(cursor.span, "a bad range in a designator");
+                            cursor.next += 1;
                             continue;
                         }
                     }
                 }
                 Some((Designator::Field(field), _)) => {
                     self.error(field.span, "a member designator for an array");
-                    *i += 1;
+                    cursor.next += 1;
                     continue;
                 }
             };
             let Some(offset) = lo.checked_mul(stride).and_then(|o| o.checked_add(target.offset)) else {
-                self.error(span, "the initialiser is too large");
+                self.error(cursor.span, "the initialiser is too large");
                 break;
             };
             let part = Target { ty: elem, offset, bits: None };
             let mark = cx.parts.len();
-            let before = *i;
+            let before = cursor.next;
             cx.path.push(InitStep::Index(lo));
-            self.designated(cx, part, items, i, rest, span);
+            self.designated(cx, part, cursor, rest);
             cx.path.pop();
             if hi > lo {
                 self.repeat(cx, mark, lo, hi, stride);
             }
-            if *i == before {
+            if cursor.next == before {
                 // An element without parts took nothing.
-                self.excess(items, i);
+                self.excess(cursor);
             }
             next = hi.saturating_add(1);
             count = count.max(next);
@@ -504,21 +510,21 @@ impl<'a> Checker<'a> {
             cx.flexible_end = cx.flexible_end.max(end);
         }
         if cx.too_large {
-            self.error(span, "the initialiser is too large");
-            *i = items.len();
+            self.error(cursor.span, "the initialiser is too large");
+            cursor.next = cursor.items.len();
         }
         count
     }
 
-    fn excess(&mut self, items: &'a [Item], i: &mut usize) {
-        if let Some(item) = items.get(*i) {
+    fn excess(&mut self, cursor: &mut Cursor<'a>) {
+        if let Some(item) = cursor.item() {
             let span = match item.value {
                 Init::Expr(e) => self.unit.exprs[e].span,
                 Init::List(l) => self.unit.init_lists[l].span,
             };
             self.warn(span, "excess element in initialiser");
         }
-        *i += 1;
+        cursor.next += 1;
     }
 
     fn index_value(&mut self, expr: ast::ExprId, limit: u64) -> Option<u64> {
@@ -539,18 +545,16 @@ impl<'a> Checker<'a> {
         &mut self,
         cx: &mut InitCx,
         target: Target,
-        items: &'a [Item],
-        i: &mut usize,
+        cursor: &mut Cursor<'a>,
         rest: &'a [Designator],
-        span: Span,
     ) {
         if rest.is_empty() {
-            self.elided(cx, target, items, i, span);
+            self.elided(cx, target, cursor);
         } else if matches!(self.prog.types.get(target.ty.ty), CType::Array(..) | CType::Record(_)) {
-            self.fill(cx, target, items, i, false, Some(rest), span);
+            self.fill(cx, target, cursor, false, Some(rest));
         } else {
-            self.error(span, "a designator for what has no parts");
-            *i += 1;
+            self.error(cursor.span, "a designator for what has no parts");
+            cursor.next += 1;
         }
     }
 
@@ -605,16 +609,13 @@ impl<'a> Checker<'a> {
         e
     }
 
-    #[allow(clippy::too_many_arguments)] // as for `fill`
     fn fill_record(
         &mut self,
         cx: &mut InitCx,
         target: Target,
-        items: &'a [Item],
-        i: &mut usize,
+        cursor: &mut Cursor<'a>,
         braced: bool,
         mut first: Option<&'a [Designator]>,
-        span: Span,
     ) {
         let ty = target.ty.ty;
         let (count, union) = match self.prog.types.record_of(ty) {
@@ -622,16 +623,8 @@ impl<'a> Checker<'a> {
             None => return,
         };
         let mut next = 0;
-        loop {
-            let designators = match first.take() {
-                Some(d) => d,
-                None => match items.get(*i) {
-                    None => break,
-                    Some(item) if !item.designators.is_empty() && !braced => break,
-                    Some(item) => &item.designators,
-                },
-            };
-            if *i >= items.len() || cx.too_large {
+        while let Some(designators) = first.take().or_else(|| cursor.designators(braced)) {
+            if cursor.item().is_none() || cx.too_large {
                 break;
             }
             let (field, rest) = match designators.split_first() {
@@ -640,7 +633,7 @@ impl<'a> Checker<'a> {
                         if !braced {
                             break;
                         }
-                        self.excess(items, i);
+                        self.excess(cursor);
                         continue;
                     }
                     (next, designators)
@@ -652,13 +645,13 @@ impl<'a> Checker<'a> {
                     _ => {
                         let (ty, name_text) = (self.type_name(ty), self.name(name.name));
                         self.error(name.span, format!("'{ty}' has no member '{name_text}'"));
-                        *i += 1;
+                        cursor.next += 1;
                         continue;
                     }
                 },
                 Some(_) => {
-                    self.error(span, "an array designator for a struct or union");
-                    *i += 1;
+                    self.error(cursor.span, "an array designator for a struct or union");
+                    cursor.next += 1;
                     continue;
                 }
             };
@@ -671,7 +664,7 @@ impl<'a> Checker<'a> {
                 self.forget(cx, target);
             }
             cx.path.push(InitStep::Field(field as u32));
-            self.designated(cx, part, items, i, rest, span);
+            self.designated(cx, part, cursor, rest);
             cx.path.pop();
             next = if union { count } else { field + 1 };
         }
