@@ -85,8 +85,9 @@ impl Blaster {
     /// operands are the same gates at every width.
     pub(super) fn multiply(&mut self, a: &[Lit], b: &[Lit]) -> Result<Vec<Lit>, Exhausted> {
         let constants = |x: &[Lit]| x.iter().filter(|l| l.is_const()).count();
-        // The operand with more known bits selects the rows.
-        let (a, b) = if constants(a) > constants(b) { (b, a) } else { (a, b) };
+        // The operand with more known bits selects the rows; among equals the order is fixed, so
+        // that a product is the same gates whichever way it is written.
+        let (a, b) = if (constants(a), a) > (constants(b), b) { (b, a) } else { (a, b) };
         if let Some(c) = constant(b) {
             return self.multiply_constant(a, &c);
         }

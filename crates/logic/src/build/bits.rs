@@ -83,6 +83,10 @@ impl Terms {
         if let Some(t) = self.fold1(a, |v| v.extract(high, low)) {
             return t;
         }
+        if fuel == 0 {
+            return self.intern_extract(a, high, low);
+        }
+        let fuel = fuel - 1;
         match self.op(a) {
             Op::Extract => {
                 let (_, base_low) = self.extract_bounds(a).expect("an extraction has bounds");
@@ -110,7 +114,7 @@ impl Terms {
             op if self.extract_pushes(a, low, fuel) => {
                 let args = self.args(a).to_vec();
                 let parts: Vec<Term> =
-                    args.into_iter().map(|t| self.extract_fuel(t, high, low, fuel - 1)).collect();
+                    args.into_iter().map(|t| self.extract_fuel(t, high, low, fuel)).collect();
                 match op {
                     Op::And => self.and(parts[0], parts[1]),
                     Op::Xor => self.bvxor(parts[0], parts[1]),

@@ -3,49 +3,109 @@
 use crate::bitvec::BitVec;
 use crate::term::{Op, Sort, Term, Terms};
 
+/// How far an equation is followed into nested choices.
+const CHOICES: usize = 64;
+
+/// One step of simplifying an equation.
+enum Step {
+    /// It is this term.
+    Done(Term),
+    /// It is the equation of these two.
+    Again(Term, Term),
+    /// It is `cond ? value : x = y`, or with the branches exchanged.
+    Choice { cond: Term, then_is: Option<bool>, else_is: Option<bool>, rest: (Term, Term) },
+}
+
 impl Terms {
-    /// Equality of different bit-vector terms; a constant, if any, is `b`.
+    /// Equality of bit-vectors. A loop, because operators may be nested deeply.
     pub(super) fn eq_bv(&mut self, a: Term, b: Term) -> Term {
-        let w = self.width(a);
-        if let Some(t) = self.fold_pred(a, b, |x, y| x == y) {
-            return t;
+        self.eq_loop(a, b, true)
+    }
+
+    /// Equality of bit-vectors, as polynomials only if asked for.
+    pub(super) fn eq_loop(&mut self, a: Term, b: Term, polynomials: bool) -> Term {
+        let (mut a, mut b) = (a, b);
+        let mut choices = Vec::new();
+        let mut result = loop {
+            if a == b {
+                break self.tru();
+            }
+            if self.surely_different(a, b) {
+                break self.fls();
+            }
+            (a, b) = self.ordered(a, b);
+            if choices.len() == CHOICES {
+                break self.intern2(Op::Eq, Sort::Bool, a, b);
+            }
+            match self.eq_step(a, b, polynomials) {
+                Step::Done(t) => break t,
+                Step::Again(x, y) => (a, b) = (x, y),
+                Step::Choice { cond, then_is, else_is, rest } => {
+                    choices.push((cond, then_is, else_is));
+                    (a, b) = rest;
+                }
+            }
+        };
+        for (cond, then_is, else_is) in choices.into_iter().rev() {
+            let then = then_is.map_or(result, |v| self.bool_const(v));
+            let other = else_is.map_or(result, |v| self.bool_const(v));
+            result = self.ite(cond, then, other);
         }
-        if let Some(t) = self.eq_inverse(a, b).or_else(|| self.eq_inverse(b, a)) {
-            return t;
+        result
+    }
+
+    /// A step for different terms; a constant, if any, is `b`.
+    fn eq_step(&mut self, a: Term, b: Term, polynomials: bool) -> Step {
+        if let Some(t) = self.fold_pred(a, b, |x, y| x == y) {
+            return Step::Done(t);
+        }
+        if let Some(step) = self.eq_inverse(a, b).or_else(|| self.eq_inverse(b, a)) {
+            return step;
         }
         if let Some(v) = self.value_of(b) {
-            if w == 1 && v.is_zero() {
+            if self.width(a) == 1 && v.is_zero() {
                 let one = self.bv(1, 1);
                 let t = self.eq(a, one);
-                return self.not(t);
+                return Step::Done(self.not(t));
             }
             if self.op(a) == Op::Concat {
-                return self.eq_parts(a, b);
+                return Step::Done(self.eq_parts(a, b));
             }
         }
         if self.op(a) == Op::Concat && self.op(b) == Op::Concat {
-            return self.eq_parts(a, b);
+            return Step::Done(self.eq_parts(a, b));
         }
-        // Both sides choose by one condition.
-        if self.op(a) == Op::Ite && self.op(b) == Op::Ite && self.arg(a, 0) == self.arg(b, 0) {
-            let (c, a1, a2) = (self.arg(a, 0), self.arg(a, 1), self.arg(a, 2));
-            let (b1, b2) = (self.arg(b, 1), self.arg(b, 2));
-            if a1 == b1 || a2 == b2 || self.surely_different(a1, b1) || self.surely_different(a2, b2) {
-                let (x, y) = (self.eq(a1, b1), self.eq(a2, b2));
-                return self.ite(c, x, y);
-            }
+        if let Some(step) = self.eq_choice(a, b).or_else(|| self.eq_choice(b, a)) {
+            return step;
         }
-        // A choice between x and something surely different is decided by its condition.
-        for (choice, x) in [(a, b), (b, a)] {
-            if self.op(choice) == Op::Ite {
-                let (c, t, e) = (self.arg(choice, 0), self.arg(choice, 1), self.arg(choice, 2));
-                if t == x || self.surely_different(t, x) || e == x || self.surely_different(e, x) {
-                    let (t, e) = (self.eq(t, x), self.eq(e, x));
-                    return self.ite(c, t, e);
-                }
-            }
+        if polynomials && let Some(t) = self.eq_polynomial(a, b) {
+            return Step::Done(t);
         }
-        self.intern2(Op::Eq, Sort::Bool, a, b)
+        Step::Done(self.intern2(Op::Eq, Sort::Bool, a, b))
+    }
+
+    /// Whether two terms are surely equal or surely different.
+    fn decided(&self, a: Term, b: Term) -> Option<bool> {
+        if a == b { Some(true) } else { self.surely_different(a, b).then_some(false) }
+    }
+
+    /// A choice one branch of which is decided leaves the other branch.
+    fn eq_choice(&self, choice: Term, x: Term) -> Option<Step> {
+        if self.op(choice) != Op::Ite {
+            return None;
+        }
+        let (cond, t, e) = (self.arg(choice, 0), self.arg(choice, 1), self.arg(choice, 2));
+        // The other side may choose by the same condition.
+        let (x_then, x_else) = if self.op(x) == Op::Ite && self.arg(x, 0) == cond {
+            (self.arg(x, 1), self.arg(x, 2))
+        } else {
+            (x, x)
+        };
+        if let Some(v) = self.decided(t, x_then) {
+            return Some(Step::Choice { cond, then_is: Some(v), else_is: None, rest: (e, x_else) });
+        }
+        let v = self.decided(e, x_else)?;
+        Some(Step::Choice { cond, then_is: None, else_is: Some(v), rest: (t, x_then) })
     }
 
     /// Part by part, over the boundaries of both sides.
@@ -60,13 +120,12 @@ impl Terms {
 
     /// Moves an injective operator of `a` to the other side, where that makes the equation
     /// smaller.
-    fn eq_inverse(&mut self, a: Term, b: Term) -> Option<Term> {
+    fn eq_inverse(&mut self, a: Term, b: Term) -> Option<Step> {
         let constant = self.value_of(b);
         match self.op(a) {
             Op::Not => {
                 let other = if constant.is_some() { self.not(b) } else { self.as_not(b)? };
-                let x = self.arg(a, 0);
-                Some(self.eq(x, other))
+                Some(Step::Again(self.arg(a, 0), other))
             }
             Op::Neg => {
                 let other = if constant.is_some() {
@@ -76,73 +135,25 @@ impl Terms {
                 } else {
                     return None;
                 };
-                let x = self.arg(a, 0);
-                Some(self.eq(x, other))
+                Some(Step::Again(self.arg(a, 0), other))
             }
-            Op::Add => {
-                let (x, y) = (self.arg(a, 0), self.arg(a, 1));
-                let zero = self.bv_const(&BitVec::zero(self.width(a)));
-                if x == b {
-                    return Some(self.eq(y, zero));
-                }
-                if y == b {
-                    return Some(self.eq(x, zero));
-                }
-                if self.is_const(y) {
-                    // x + c = d, or x + c = y + d.
-                    let offset = self.op(b) == Op::Add && self.is_const(self.arg(b, 1));
-                    if constant.is_some() || offset {
-                        let other = self.sub(b, y);
-                        return Some(self.eq(x, other));
-                    }
-                    return None;
-                }
-                if self.op(b) == Op::Add {
-                    let (u, v) = (self.arg(b, 0), self.arg(b, 1));
-                    for (p, q, r, s) in [(x, y, u, v), (x, y, v, u), (y, x, u, v), (y, x, v, u)] {
-                        if p == r {
-                            return Some(self.eq(q, s));
-                        }
-                    }
-                }
-                // x + -y = 0 is x = y.
-                if constant.is_some_and(|v| v.is_zero()) {
-                    if self.op(y) == Op::Neg {
-                        let y = self.arg(y, 0);
-                        return Some(self.eq(x, y));
-                    }
-                    if self.op(x) == Op::Neg {
-                        let x = self.arg(x, 0);
-                        return Some(self.eq(x, y));
-                    }
-                }
-                None
-            }
+            Op::Add => self.eq_inverse_add(a, b, constant),
             Op::Xor => {
                 let (x, y) = (self.arg(a, 0), self.arg(a, 1));
-                let v = constant?;
-                if v.is_zero() {
-                    return Some(self.eq(x, y));
+                if constant?.is_zero() {
+                    return Some(Step::Again(x, y));
                 }
-                if self.is_const(y) {
-                    let other = self.bvxor(y, b);
-                    return Some(self.eq(x, other));
-                }
-                None
+                self.is_const(y).then(|| Step::Again(x, self.bvxor(y, b)))
             }
             Op::Mul => {
                 // Odd factors have an inverse.
                 let (x, factor) = (self.arg(a, 0), self.value_of(self.arg(a, 1))?);
                 let inverse = factor.inverse()?;
                 if let Some(v) = constant {
-                    let other = self.bv_const(&v.mul(&inverse));
-                    return Some(self.eq(x, other));
+                    return Some(Step::Again(x, self.bv_const(&v.mul(&inverse))));
                 }
-                if self.op(b) == Op::Mul && self.arg(b, 1) == self.arg(a, 1) {
-                    let other = self.arg(b, 0);
-                    return Some(self.eq(x, other));
-                }
-                None
+                let same = self.op(b) == Op::Mul && self.arg(b, 1) == self.arg(a, 1);
+                same.then(|| Step::Again(x, self.arg(b, 0)))
             }
             Op::SignExtend => {
                 let x = self.arg(a, 0);
@@ -150,16 +161,13 @@ impl Terms {
                 if let Some(v) = constant {
                     let low = v.extract(wx - 1, 0);
                     if low.sign_extend(w - wx) != v {
-                        return Some(self.fls());
+                        return Some(Step::Done(self.fls()));
                     }
-                    let low = self.bv_const(&low);
-                    return Some(self.eq(x, low));
+                    return Some(Step::Again(x, self.bv_const(&low)));
                 }
                 if self.op(b) == Op::SignExtend {
                     let y = self.arg(b, 0);
-                    if self.width(y) == wx {
-                        return Some(self.eq(x, y));
-                    }
+                    return (self.width(y) == wx).then_some(Step::Again(x, y));
                 }
                 None
             }
@@ -167,8 +175,40 @@ impl Terms {
         }
     }
 
+    fn eq_inverse_add(&mut self, a: Term, b: Term, constant: Option<BitVec>) -> Option<Step> {
+        let (x, y) = (self.arg(a, 0), self.arg(a, 1));
+        if x == b || y == b {
+            let zero = self.bv_const(&BitVec::zero(self.width(a)));
+            return Some(Step::Again(if x == b { y } else { x }, zero));
+        }
+        if self.is_const(y) {
+            // x + c = d, or x + c = y + d.
+            let offset = self.op(b) == Op::Add && self.is_const(self.arg(b, 1));
+            return (constant.is_some() || offset).then(|| Step::Again(x, self.sub(b, y)));
+        }
+        if self.op(b) == Op::Add {
+            let (u, v) = (self.arg(b, 0), self.arg(b, 1));
+            for (p, q, r, s) in [(x, y, u, v), (x, y, v, u), (y, x, u, v), (y, x, v, u)] {
+                if p == r {
+                    return Some(Step::Again(q, s));
+                }
+            }
+        }
+        // x + -y = 0 is x = y.
+        if constant?.is_zero() {
+            if self.op(y) == Op::Neg {
+                return Some(Step::Again(x, self.arg(y, 0)));
+            }
+            if self.op(x) == Op::Neg {
+                return Some(Step::Again(self.arg(x, 0), y));
+            }
+        }
+        None
+    }
+
     /// Unsigned less-than (`bvult`).
     pub fn ult(&mut self, a: Term, b: Term) -> Term {
+        let (a, b) = self.strip_order(a, b);
         let w = self.same_width(a, b);
         if a == b {
             return self.fls();
@@ -213,16 +253,6 @@ impl Terms {
             let t = self.ult(b, next);
             return self.not(t);
         }
-        if let (Some(x), Some(y)) = (self.as_not(a), self.as_not(b)) {
-            return self.ult(y, x);
-        }
-        if self.op(a) == Op::SignExtend && self.op(b) == Op::SignExtend {
-            let (x, y) = (self.arg(a, 0), self.arg(b, 0));
-            if self.width(x) == self.width(y) {
-                // Sign extension keeps the unsigned order.
-                return self.ult(x, y);
-            }
-        }
         if (self.op(a) == Op::Concat || self.op(b) == Op::Concat)
             && let Some(t) = self.compare_parts(a, b)
         {
@@ -234,6 +264,24 @@ impl Terms {
             return self.bit(t, 0);
         }
         self.intern2(Op::Ult, Sort::Bool, a, b)
+    }
+
+    /// Removes operators that keep or turn both orders from both sides: complements, and
+    /// sign extensions of one width.
+    fn strip_order(&self, a: Term, b: Term) -> (Term, Term) {
+        let (mut a, mut b) = (a, b);
+        loop {
+            if let (Some(x), Some(y)) = (self.as_not(a), self.as_not(b)) {
+                (a, b) = (y, x);
+            } else if self.op(a) == Op::SignExtend
+                && self.op(b) == Op::SignExtend
+                && self.width(self.arg(a, 0)) == self.width(self.arg(b, 0))
+            {
+                (a, b) = (self.arg(a, 0), self.arg(b, 0));
+            } else {
+                return (a, b);
+            }
+        }
     }
 
     /// Unsigned comparison where the high parts are equal or surely decided, or the low parts
@@ -265,6 +313,7 @@ impl Terms {
 
     /// Signed less-than (`bvslt`).
     pub fn slt(&mut self, a: Term, b: Term) -> Term {
+        let (a, b) = self.strip_order(a, b);
         let w = self.same_width(a, b);
         if a == b {
             return self.fls();
@@ -274,9 +323,6 @@ impl Terms {
         }
         if w == 1 {
             return self.ult(b, a);
-        }
-        if let (Some(x), Some(y)) = (self.as_not(a), self.as_not(b)) {
-            return self.slt(y, x);
         }
         if let Some(v) = self.value_of(b) {
             if v.is_zero() {

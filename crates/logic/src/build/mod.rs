@@ -8,6 +8,7 @@ mod array;
 mod bits;
 mod boolean;
 mod compare;
+mod poly;
 
 #[cfg(test)]
 mod tests;

@@ -341,6 +341,71 @@ fn constants_at_widths_1_to_4() {
     }
 }
 
+/// Equations that hold, or fail, by the laws of arithmetic alone.
+#[test]
+fn polynomial_equations_are_decided() {
+    let mut s = Terms::new();
+    let [a, b, c] = ["a", "b", "c"].map(|n| s.var(n, Sort::BitVec(32)));
+    let (ab, ac, bc) = (s.mul(a, b), s.mul(a, c), s.mul(b, c));
+    let (sum, left) = (s.add(b, c), s.add(ab, ac));
+    let right = s.mul(a, sum);
+    assert_eq!(s.eq(left, right), s.tru(), "distributivity");
+    let (left, right) = (s.mul(ab, c), s.mul(a, bc));
+    assert_eq!(s.eq(left, right), s.tru(), "associativity");
+    let (sum, difference) = (s.add(a, b), s.sub(a, b));
+    let product = s.mul(sum, difference);
+    let (aa, bb) = (s.mul(a, a), s.mul(b, b));
+    let squares = s.sub(aa, bb);
+    assert_eq!(s.eq(product, squares), s.tru(), "difference of squares");
+    let one = s.bv(32, 1);
+    let more = s.add(squares, one);
+    assert_eq!(s.eq(product, more), s.fls());
+    // Even numbers are not odd.
+    let (four, six) = (s.bv(32, 4), s.bv(32, 6));
+    let (x, y) = (s.mul(a, four), s.mul(b, six));
+    let (x, y) = (s.add(x, y), s.add(y, one));
+    assert_eq!(s.eq(x, y), s.fls());
+    // What both sides share goes.
+    let (left, right) = (s.add(a, ab), s.add(ab, b));
+    let (left, right) = (s.add(left, c), s.add(c, right));
+    assert_eq!(s.eq(left, right), s.eq(a, b));
+}
+
+/// Operators nested deeply under an equation or a comparison must not recurse.
+#[test]
+fn deep_operands_need_no_stack() {
+    let mut s = Terms::new();
+    let x = s.var("x", Sort::BitVec(32));
+    let (three, seven) = (s.bv(32, 3), s.bv(32, 7));
+    let mut t = x;
+    for i in 0..200_000 {
+        t = s.mul(t, three);
+        t = s.add(t, seven);
+        let mask = s.bv(32, i);
+        t = s.bvxor(t, mask);
+    }
+    let e = s.eq(t, seven);
+    assert!(s.len() > 400_000 && s.args(e).contains(&x), "solved for x");
+    let mut choice = x;
+    for i in 0..200_000 {
+        let p = s.var(&format!("p{i}"), Sort::Bool);
+        let k = s.bv(32, 8 + i);
+        choice = s.ite(p, k, choice);
+    }
+    s.eq(choice, seven);
+    let mut narrow = s.var("n", Sort::BitVec(1));
+    let mut other = s.var("m", Sort::BitVec(1));
+    for _ in 0..3_000 {
+        narrow = s.sign_extend(narrow, 1);
+        narrow = s.not(narrow);
+        other = s.sign_extend(other, 1);
+        other = s.not(other);
+    }
+    s.ult(narrow, other);
+    s.slt(narrow, other);
+    s.extract(narrow, 1, 0);
+}
+
 /// The normal forms that the documentation promises and other code relies on.
 #[test]
 fn normal_forms() {
