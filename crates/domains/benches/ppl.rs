@@ -1,5 +1,6 @@
 //! Polyhedra against PPL's `C_Polyhedron`: the same random programs are run on both, every result is
-//! compared, and the total times are printed. Run with
+//! compared, and the total times are printed. States that come from a widening that differs are left
+//! out of the comparison. Run with
 //! `cargo bench -p palisade-domains --features ppl --bench ppl`.
 
 use palisade_domains::laws::Rng;
@@ -112,15 +113,15 @@ fn translate(space: &PplSpace, p: &Polyhedra) -> Peer {
 fn main() {
     println!("random programs on both; all results compared");
     println!(
-        "{:>5} {:>9} {:>7} {:>12} {:>12} {:>7} {:>9}",
-        "dims", "programs", "steps", "ours ms", "PPL ms", "ratio", "differing"
+        "{:>5} {:>9} {:>7} {:>12} {:>12} {:>7} {:>9} {:>17}",
+        "dims", "programs", "steps", "ours ms", "PPL ms", "ratio", "differing", "finer widenings"
     );
     let (mut ours, mut theirs) = (Duration::ZERO, Duration::ZERO);
     let mut wrong = 0;
     for (dims, programs, length) in [(3, 300, 40), (5, 150, 40), (8, 60, 40), (16, 30, 40), (40, 10, 60)] {
         let mut rng = Rng::new(dims);
         let (mut a, mut b) = (Duration::ZERO, Duration::ZERO);
-        let mut differing = 0;
+        let (mut differing, mut finer) = (0, 0);
         for _ in 0..programs {
             let steps = program(&mut rng, dims, length);
             let space = PplSpace::new();
@@ -133,18 +134,22 @@ fn main() {
             a += time;
             let same: Vec<bool> =
                 mine.iter().zip(&peer).map(|(x, y)| translate(&space, x).equiv(y)).collect();
-            differing += same.iter().filter(|s| !**s).count();
             for (i, s) in steps.iter().enumerate() {
-                if !same[i + 1] && s.inputs().iter().all(|j| same[*j]) {
-                    println!("differs first at {s:?}\n  ours {:?}\n  PPL  {:?}", mine[i + 1], peer[i + 1]);
-                    for j in s.inputs() {
-                        println!("  from {:?}", mine[j]);
-                    }
+                if same[i + 1] || !s.inputs().iter().all(|j| same[*j]) {
+                    continue;
+                }
+                // Blocks let a widening drop variables before it compares constraints, which keeps
+                // some consequences that H79 over the whole space loses.
+                if matches!(s, Step::Widen(..)) && translate(&space, &mine[i + 1]).leq(&peer[i + 1]) {
+                    finer += 1;
+                } else {
+                    differing += 1;
+                    println!("differs at {s:?}\n  ours {:?}\n  PPL  {:?}", mine[i + 1], peer[i + 1]);
                 }
             }
         }
         println!(
-            "{dims:>5} {programs:>9} {length:>7} {:>12.2} {:>12.2} {:>7.2} {differing:>9}",
+            "{dims:>5} {programs:>9} {length:>7} {:>12.2} {:>12.2} {:>7.2} {differing:>9} {finer:>17}",
             a.as_secs_f64() * 1e3,
             b.as_secs_f64() * 1e3,
             b.as_secs_f64() / a.as_secs_f64()
