@@ -6,7 +6,8 @@
 //! - [`eval`]: the value of a term under a model, the meaning everything else is tested against;
 //! - [`solver`]: the trait of all back ends, [`bv_solver`] the embedded one;
 //! - [`services`]: enumeration of models, bounds, implications and minimal cores;
-//! - [`float`]: IEEE 754 arithmetic as bit-vector terms.
+//! - [`float`]: IEEE 754 arithmetic as bit-vector terms;
+//! - [`smtlib`]: SMT-LIB 2 scripts in and out; [`process`]: other solvers as child processes.
 
 pub mod bitvec;
 mod blast;
@@ -15,7 +16,9 @@ pub mod bv_solver;
 pub mod eval;
 pub mod float;
 mod intern;
+pub mod process;
 pub mod services;
+pub mod smtlib;
 pub mod solver;
 mod subst;
 pub mod term;
@@ -26,6 +29,7 @@ pub mod value;
 pub use bitvec::BitVec;
 pub use bv_solver::BvSolver;
 pub use eval::Evaluator;
+pub use process::ProcessSolver;
 pub use solver::{Answer, Limits, Solver, Unknown};
 pub use term::{Func, FuncDecl, Op, Sort, Term, Terms};
 pub use value::{ArrayValue, FuncValue, Model, Value};
