@@ -334,6 +334,11 @@ pub fn is_zero(ty: FloatTy, a: u128) -> bool {
     a & !sign_bit(ty, true) == 0
 }
 
+/// Whether the number is neither infinite nor NaN.
+pub fn is_finite(ty: FloatTy, a: u128) -> bool {
+    matches!(decode(ty, a), Num::Finite(..))
+}
+
 /// Conversion between formats.
 pub fn convert(from: FloatTy, to: FloatTy, a: u128) -> u128 {
     if from == to {

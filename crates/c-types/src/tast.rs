@@ -70,7 +70,7 @@ pub enum ObjKind {
     StaticLocal(FnId),
     /// A variable of the function.
     Local(FnId),
-    /// A parameter of the function; see [`Func::params`].
+    /// A parameter of the function; see [`FuncBody::params`].
     Param(FnId),
     /// A compound literal in the function; it lives as long as the block around it.
     CompoundLiteral(FnId),
@@ -110,7 +110,8 @@ pub struct Object {
     /// that nobody defines. Always `None` with automatic storage.
     pub image: Option<Image>,
     /// Bytes after the object that belong to it: the elements of a flexible array member that its
-    /// initialiser gives (GNU). The image may reach into them.
+    /// initialiser gives (GNU). If there are any, the image has an item that ends with them, be it
+    /// zero.
     pub extra: u64,
     /// For a variable length array: its size in bytes, an expression of type `size_t` without
     /// side effects (it reads hidden variables that were assigned before).

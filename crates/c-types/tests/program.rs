@@ -98,6 +98,9 @@ fn files_are_linked_by_name() {
     }
     let undefined = one("extern int x; int f(void) { return x; }");
     assert_eq!(undefined.object("x").image, None);
+    let hidden = ["struct s; extern struct s x; struct s *p = &x;", "struct s { int a; } x = { 1 };"];
+    let c = Checked::new(&hidden, DataModel::Lp64);
+    assert_eq!(c.program.types.size_of(c.object("x").ty.ty), Some(4));
     let twice = ["int x = 1;", "int x = 2;"];
     assert!(check(&twice, DataModel::Lp64).1.iter().any(|d| d.is_error()));
     let functions = ["int f(void) { return 1; }", "int f(void) { return 2; }"];
@@ -167,6 +170,11 @@ fn constants_are_folded_but_undefined_behaviour_stays() {
     assert!(matches!(c.kind(c.returned("g")), TExprKind::Binary { .. }));
     assert!(matches!(c.kind(c.returned("h")), TExprKind::Binary { .. }));
     assert!(matches!(c.kind(c.returned("k")), TExprKind::Cond { .. }));
+    let c = one("double f(void) { return 1.5 + 2; } double g(void) { return 0.0 / 0.0; }");
+    assert!(matches!(c.kind(c.returned("f")), TExprKind::Float(_)));
+    assert!(matches!(c.kind(c.returned("g")), TExprKind::Binary { .. }));
+    let huge = "int a[] = { [0 ... 99999999] = 1 };";
+    assert_eq!(errors(huge, DataModel::Lp64), ["the initialiser is too large"]);
 }
 
 #[test]
@@ -217,7 +225,7 @@ fn images_hold_addresses() {
     let c = one(
         "int x[4]; int *p = &x[2]; int f(void); int (*q)(void) = f; char *s = \"str\"; long n = (long)(x + 1);\
                  void *g(int i) { static void *t[] = { &&a, &&b }; goto *t[i]; a: b: return 0; }\
-                 struct flex { int n; short rest[]; } flex = { 1, { 2, 3, 4 } };",
+                 struct flex { int n; short rest[]; } flex = { 1, { 2, 3, 0 } };",
     );
     let item = |name: &str| c.object(name).image.as_ref().unwrap().items[0].value.clone();
     assert!(matches!(item("p"), ConstValue::Addr(_, 8)));
@@ -227,7 +235,9 @@ fn images_hold_addresses() {
     assert!(c.program.objects[literal].read_only);
     assert!(matches!(item("t"), ConstValue::Label(_)));
     assert_eq!(c.func("g").body.as_ref().unwrap().addressed_labels.len(), 2);
-    assert_eq!(c.object("flex").extra, 6);
+    let flex = c.object("flex");
+    assert_eq!(flex.extra, 6);
+    assert_eq!(flex.image.as_ref().unwrap().items.last().unwrap().offset, 9);
 }
 
 #[test]

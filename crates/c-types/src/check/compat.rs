@@ -85,6 +85,7 @@ impl Checker<'_> {
         }
         match (self.prog.types.get(a), self.prog.types.get(b)) {
             (CType::Error, _) => b,
+            (CType::Record(x), CType::Record(_)) if !self.prog.types.records[x].complete => b,
             (CType::Array(x, n), CType::Array(y, m)) => {
                 let elem = QType { ty: self.composite_at(x.ty, y.ty, depth + 1), quals: x.quals };
                 let len = match (n, m) {

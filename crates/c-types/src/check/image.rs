@@ -42,12 +42,21 @@ impl Checker<'_> {
         }
         self.in_static_init = outer;
         let size = self.prog.types.size_of(self.prog.objects[obj].ty.ty).unwrap_or(0);
+        let ptr_bytes = u64::from(self.prog.types.dm.ptr_bits() / 8);
         let flexible = self.prog.types.record_of(self.prog.objects[obj].ty.ty).is_some_and(|r| r.flexible);
+        let mut image = build_image(entries, bit_fields);
         let object = &mut self.prog.objects[obj];
-        if flexible {
-            object.extra = cx.flexible_end.saturating_sub(size);
+        if flexible && cx.flexible_end > size {
+            object.extra = cx.flexible_end - size;
+            // Who measures the object by its image finds its end even if the last elements are 0.
+            let last = cx.flexible_end - 1;
+            if image.items.last().is_none_or(|item| item.offset + value_size(&item.value, ptr_bytes) <= last)
+            {
+                let zero = ConstValue::Bytes(Arc::from([0u8]));
+                image.items.push(ImageItem { offset: last, value: zero });
+            }
         }
-        object.image = Some(build_image(entries, bit_fields));
+        object.image = Some(image);
     }
 
     fn constant_part(
@@ -126,6 +135,18 @@ impl Checker<'_> {
             }
         }
         false
+    }
+}
+
+/// Bytes that a constant takes.
+fn value_size(value: &ConstValue, ptr_bytes: u64) -> u64 {
+    match value {
+        ConstValue::Bytes(bytes) => bytes.len() as u64,
+        ConstValue::Int { size, .. } => (*size).into(),
+        ConstValue::Float(ty, _) => u64::from(ty.bits() / 8),
+        ConstValue::Absolute(_) | ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => {
+            ptr_bytes
+        }
     }
 }
 

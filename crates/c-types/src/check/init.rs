@@ -10,8 +10,8 @@ use super::Checker;
 use crate::tast::*;
 use crate::types::*;
 
-/// The most parts that one initialiser may set.
-const MAX_PARTS: usize = 1 << 22;
+/// The most parts that the ranges of one initialiser may set.
+const MAX_PARTS: usize = 1 << 20;
 
 /// One initialised part.
 #[derive(Clone, Debug)]
@@ -181,10 +181,6 @@ impl<'a> Checker<'a> {
     }
 
     fn part(&mut self, cx: &mut InitCx, target: Target, value: PartValue) {
-        if cx.parts.len() >= MAX_PARTS {
-            cx.too_large = true;
-            return;
-        }
         let size = match &value {
             PartValue::Expr(_) => self.prog.types.size_of(target.ty.ty).unwrap_or(0),
             PartValue::Bytes(bytes, ..) => bytes.len() as u64,

@@ -357,8 +357,12 @@ impl<'a> Checker<'a> {
                 }
             }
             (&TExprKind::Float(a), &TExprKind::Float(b)) => {
+                // What divides by zero, overflows or is invalid is left to the running program,
+                // which alone knows the sign of its NaNs.
                 match self.eval_arith(op, ty, Const::Float(a), self.ty(rhs), Const::Float(b))? {
-                    Const::Float(bits) => Some(TExprKind::Float(bits)),
+                    Const::Float(bits) if soft::is_finite(self.prog.types.float_ty(ty)?, bits) => {
+                        Some(TExprKind::Float(bits))
+                    }
                     _ => None,
                 }
             }
