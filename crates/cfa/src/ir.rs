@@ -200,7 +200,8 @@ pub enum Op {
         /// A place of any type.
         dst: PlaceId,
     },
-    /// Goes on only if the condition (a truth value) is 1.
+    /// Goes on only if the condition (a truth value) is 1. Where several edges leave a location, the
+    /// interpreter takes the first that is enabled.
     Assume {
         /// A truth value.
         cond: ExprId,
@@ -218,7 +219,7 @@ pub enum Op {
     /// through the body. Without one: known library functions do what the interpreter's library
     /// says; others store any value into `dst` and change nothing else.
     Call {
-        /// Where the result goes.
+        /// Where the result goes; which place that is, is found out after the call.
         dst: Option<PlaceId>,
         /// Whom.
         callee: Callee,
@@ -410,7 +411,8 @@ pub enum ExprKind {
     /// A comparison of two operands of one type; a truth value. Pointers into one object compare
     /// by offset.
     Cmp(CmpOp, ExprId, ExprId),
-    /// The second operand if the first (a truth value) is 1, otherwise the third.
+    /// The second operand if the first (a truth value) is 1, otherwise the third; the other one
+    /// is not evaluated.
     Ite(ExprId, ExprId, ExprId),
     /// C's conversion of a scalar to the type of this expression: integers are truncated or
     /// extended by the *operand's* signedness; floating-point values round to nearest even when
@@ -418,7 +420,8 @@ pub enum ExprKind {
     /// their bits.
     Convert(ExprId),
     /// The pointer `index * stride` bytes further; the index is of any integer type and counts as
-    /// the mathematical integer it is.
+    /// the mathematical integer it is. The address wraps at the width of a pointer; the pointer
+    /// still belongs to the same object.
     PtrAdd {
         /// The pointer.
         ptr: ExprId,
@@ -541,7 +544,8 @@ pub enum Proj {
     },
     /// An element of an array.
     Index {
-        /// Element number: an integer of any type, counted as the mathematical integer it is.
+        /// Element number: an integer of any type, counted as the mathematical integer it is;
+        /// addresses wrap at the width of a pointer.
         index: ExprId,
         /// Bytes of an element.
         stride: u64,

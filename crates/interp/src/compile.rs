@@ -213,7 +213,7 @@ impl Compiler<'_> {
     fn start(&mut self, edge: EdgeId, first_temp: Reg) {
         self.edge = edge;
         self.deps = Deps::NONE;
-        if self.facts.is_empty() || self.next_reg > first_temp + MAX_TEMPS {
+        if self.facts.is_empty() || self.facts.is_large() || self.next_reg > first_temp + MAX_TEMPS {
             self.facts.clear();
             self.next_reg = first_temp;
         }

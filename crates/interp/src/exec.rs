@@ -64,11 +64,11 @@ impl Machine<'_> {
                 };
             }
             loop {
-                let instr = &instrs[pc];
+                let at = pc;
                 pc += 1;
-                match instr {
-                    &Instr::Mark(edge) => run!(self.mark(cpu, edge)),
-                    &Instr::Tick(n) => {
+                match instrs[at] {
+                    Instr::Mark(edge) => run!(self.mark(cpu, edge)),
+                    Instr::Tick(n) => {
                         if !self.store.observed {
                             self.steps += u64::from(n);
                             if self.steps > self.config.step_limit {
@@ -82,30 +82,30 @@ impl Machine<'_> {
                             }
                         }
                     }
-                    &Instr::Mov { d, a } => r!(d) = r!(a),
-                    &Instr::Const { d, v } => r!(d) = Slot { lo: v, hi: 0 },
-                    &Instr::Wide { d, at } => {
+                    Instr::Mov { d, a } => r!(d) = r!(a),
+                    Instr::Const { d, v } => r!(d) = Slot { lo: v, hi: 0 },
+                    Instr::Wide { d, at } => {
                         let bits = self.store.tables.wide[at as usize];
                         r!(d) = Slot { lo: bits as u64, hi: (bits >> 64) as u64 };
                     }
-                    &Instr::GetGlobal { d, g } => r!(d) = self.globals[g as usize],
-                    &Instr::SetGlobal { g, a } => self.globals[g as usize] = r!(a),
+                    Instr::GetGlobal { d, g } => r!(d) = self.globals[g as usize],
+                    Instr::SetGlobal { g, a } => self.globals[g as usize] = r!(a),
 
-                    &Instr::AddS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(lo!(b)), sh),
-                    &Instr::AddU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(lo!(b)), sh),
-                    &Instr::SubS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_sub(lo!(b)), sh),
-                    &Instr::SubU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_sub(lo!(b)), sh),
-                    &Instr::MulS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(lo!(b)), sh),
-                    &Instr::MulU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(lo!(b)), sh),
-                    &Instr::AddImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(imm as u64), sh),
-                    &Instr::AddImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(imm as u64), sh),
-                    &Instr::MulImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(imm as u64), sh),
-                    &Instr::MulImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(imm as u64), sh),
-                    &Instr::And { d, a, b } => lo!(d) = lo!(a) & lo!(b),
-                    &Instr::Or { d, a, b } => lo!(d) = lo!(a) | lo!(b),
-                    &Instr::Xor { d, a, b } => lo!(d) = lo!(a) ^ lo!(b),
-                    &Instr::AndImm { d, a, imm } => lo!(d) = lo!(a) & imm as u64,
-                    &Instr::Div { d, a, b, sh, signed } => {
+                    Instr::AddS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(lo!(b)), sh),
+                    Instr::AddU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(lo!(b)), sh),
+                    Instr::SubS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_sub(lo!(b)), sh),
+                    Instr::SubU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_sub(lo!(b)), sh),
+                    Instr::MulS { d, a, b, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(lo!(b)), sh),
+                    Instr::MulU { d, a, b, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(lo!(b)), sh),
+                    Instr::AddImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_add(imm as u64), sh),
+                    Instr::AddImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_add(imm as u64), sh),
+                    Instr::MulImmS { d, a, imm, sh } => lo!(d) = norm_s(lo!(a).wrapping_mul(imm as u64), sh),
+                    Instr::MulImmU { d, a, imm, sh } => lo!(d) = norm_u(lo!(a).wrapping_mul(imm as u64), sh),
+                    Instr::And { d, a, b } => lo!(d) = lo!(a) & lo!(b),
+                    Instr::Or { d, a, b } => lo!(d) = lo!(a) | lo!(b),
+                    Instr::Xor { d, a, b } => lo!(d) = lo!(a) ^ lo!(b),
+                    Instr::AndImm { d, a, imm } => lo!(d) = lo!(a) & imm as u64,
+                    Instr::Div { d, a, b, sh, signed } => {
                         let (x, y) = (lo!(a), lo!(b));
                         if y == 0 {
                             stop!(Outcome::Trap(Trap::DivByZero));
@@ -115,7 +115,7 @@ impl Machine<'_> {
                             false => x / y,
                         };
                     }
-                    &Instr::Rem { d, a, b, signed } => {
+                    Instr::Rem { d, a, b, signed } => {
                         let (x, y) = (lo!(a), lo!(b));
                         if y == 0 {
                             stop!(Outcome::Trap(Trap::DivByZero));
@@ -125,7 +125,7 @@ impl Machine<'_> {
                             false => x % y,
                         };
                     }
-                    &Instr::Shl { d, a, b, sh, signed } => {
+                    Instr::Shl { d, a, b, sh, signed } => {
                         let n = lo!(b);
                         if n >= 64 - u64::from(sh) {
                             stop!(Outcome::Trap(Trap::Shift));
@@ -133,24 +133,24 @@ impl Machine<'_> {
                         let x = lo!(a) << n;
                         lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
                     }
-                    &Instr::Shr { d, a, b, sh, signed } => {
+                    Instr::Shr { d, a, b, sh, signed } => {
                         let n = lo!(b);
                         if n >= 64 - u64::from(sh) {
                             stop!(Outcome::Trap(Trap::Shift));
                         }
                         lo!(d) = if signed { (lo!(a) as i64 >> n) as u64 } else { lo!(a) >> n };
                     }
-                    &Instr::NormS { d, a, sh } => lo!(d) = norm_s(lo!(a), sh),
-                    &Instr::NormU { d, a, sh } => lo!(d) = norm_u(lo!(a), sh),
-                    &Instr::Neg { d, a, sh, signed } => {
+                    Instr::NormS { d, a, sh } => lo!(d) = norm_s(lo!(a), sh),
+                    Instr::NormU { d, a, sh } => lo!(d) = norm_u(lo!(a), sh),
+                    Instr::Neg { d, a, sh, signed } => {
                         let x = lo!(a).wrapping_neg();
                         lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
                     }
-                    &Instr::Not { d, a, sh, signed } => {
+                    Instr::Not { d, a, sh, signed } => {
                         let x = !lo!(a);
                         lo!(d) = if signed { norm_s(x, sh) } else { norm_u(x, sh) };
                     }
-                    &Instr::Cmp { rel, d, a, b } => {
+                    Instr::Cmp { rel, d, a, b } => {
                         let (x, y) = (lo!(a), lo!(b));
                         lo!(d) = match rel {
                             Rel::Eq => x == y,
@@ -162,11 +162,11 @@ impl Machine<'_> {
                         }
                         .into();
                     }
-                    &Instr::Extend { d, a, signed } => {
+                    Instr::Extend { d, a, signed } => {
                         let lo = lo!(a);
                         r!(d) = Slot { lo, hi: if signed { (lo as i64 >> 63) as u64 } else { 0 } };
                     }
-                    &Instr::F64 { op, d, a, b } => {
+                    Instr::F64 { op, d, a, b } => {
                         let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
                         let z = match op {
                             BinOp::Add => x + y,
@@ -182,7 +182,7 @@ impl Machine<'_> {
                             z.to_bits()
                         };
                     }
-                    &Instr::F64Cmp { op, d, a, b } => {
+                    Instr::F64Cmp { op, d, a, b } => {
                         let (x, y) = (f64::from_bits(lo!(a)), f64::from_bits(lo!(b)));
                         lo!(d) = match op {
                             CmpOp::Eq => x == y,
@@ -192,92 +192,92 @@ impl Machine<'_> {
                         }
                         .into();
                     }
-                    &Instr::Gen1 { op, d, a } => {
+                    Instr::Gen1 { op, d, a } => {
                         let slot = self.general1(self.store.tables.gens[op as usize], r!(a));
                         r!(d) = slot;
                     }
-                    &Instr::Gen2 { op, d, a, b } => {
+                    Instr::Gen2 { op, d, a, b } => {
                         let slot = run!(self.general2(self.store.tables.gens[op as usize], r!(a), r!(b)));
                         r!(d) = slot;
                     }
-                    &Instr::IntToPtr { d, a } => {
+                    Instr::IntToPtr { d, a } => {
                         let pointer = self.mem.pointer_to(lo!(a));
                         r!(d) = pointer.into();
                     }
-                    &Instr::PtrAdd { d, p, i, stride } => {
+                    Instr::PtrAdd { d, p, i, stride } => {
                         let Slot { lo, hi } = r!(p);
                         let offset = lo!(i).wrapping_mul(stride.into());
                         r!(d) = Slot { lo: lo.wrapping_add(offset) & self.mem.mask, hi };
                     }
-                    &Instr::PtrAddImm { d, p, imm } => {
+                    Instr::PtrAddImm { d, p, imm } => {
                         let Slot { lo, hi } = r!(p);
                         r!(d) = Slot { lo: lo.wrapping_add(imm as u64) & self.mem.mask, hi };
                     }
-                    &Instr::PtrDiff { d, a, b, stride } => {
+                    Instr::PtrDiff { d, a, b, stride } => {
                         let sh = 64 - 8 * self.mem.ptr_bytes as u8;
                         let diff = norm_s(lo!(a).wrapping_sub(lo!(b)), sh) as i64;
-                        lo!(d) = (diff / i64::from(stride)) as u64;
+                        lo!(d) = (diff / i64::from(stride.max(1))) as u64;
                     }
-                    &Instr::Offset { d, a, i, stride } => {
+                    Instr::Offset { d, a, i, stride } => {
                         lo!(d) = lo!(a).wrapping_add(lo!(i).wrapping_mul(stride.into()));
                     }
 
-                    &Instr::Jump { to } => pc = to as usize,
-                    &Instr::JumpZero { a, to } => jump_if!(lo!(a) == 0, to),
-                    &Instr::JumpNonZero { a, to } => jump_if!(lo!(a) != 0, to),
-                    &Instr::JEq { a, b, to } => jump_if!(lo!(a) == lo!(b), to),
-                    &Instr::JNe { a, b, to } => jump_if!(lo!(a) != lo!(b), to),
-                    &Instr::JLtS { a, b, to } => jump_if!((lo!(a) as i64) < lo!(b) as i64, to),
-                    &Instr::JLeS { a, b, to } => jump_if!(lo!(a) as i64 <= lo!(b) as i64, to),
-                    &Instr::JLtU { a, b, to } => jump_if!(lo!(a) < lo!(b), to),
-                    &Instr::JLeU { a, b, to } => jump_if!(lo!(a) <= lo!(b), to),
-                    &Instr::JEqImm { a, imm, to } => jump_if!(lo!(a) as i64 == i64::from(imm), to),
-                    &Instr::JNeImm { a, imm, to } => jump_if!(lo!(a) as i64 != i64::from(imm), to),
-                    &Instr::JLtSImm { a, imm, to } => jump_if!((lo!(a) as i64) < i64::from(imm), to),
-                    &Instr::JLeSImm { a, imm, to } => jump_if!(lo!(a) as i64 <= i64::from(imm), to),
-                    &Instr::JGtSImm { a, imm, to } => jump_if!(lo!(a) as i64 > i64::from(imm), to),
-                    &Instr::JGeSImm { a, imm, to } => jump_if!(lo!(a) as i64 >= i64::from(imm), to),
-                    &Instr::JLtUImm { a, imm, to } => jump_if!(lo!(a) < u64::from(imm), to),
-                    &Instr::JLeUImm { a, imm, to } => jump_if!(lo!(a) <= u64::from(imm), to),
-                    &Instr::JGtUImm { a, imm, to } => jump_if!(lo!(a) > u64::from(imm), to),
-                    &Instr::JGeUImm { a, imm, to } => jump_if!(lo!(a) >= u64::from(imm), to),
-                    &Instr::JOverflow { op, a, b, sh, signed, to } => {
+                    Instr::Jump { to } => pc = to as usize,
+                    Instr::JumpZero { a, to } => jump_if!(lo!(a) == 0, to),
+                    Instr::JumpNonZero { a, to } => jump_if!(lo!(a) != 0, to),
+                    Instr::JEq { a, b, to } => jump_if!(lo!(a) == lo!(b), to),
+                    Instr::JNe { a, b, to } => jump_if!(lo!(a) != lo!(b), to),
+                    Instr::JLtS { a, b, to } => jump_if!((lo!(a) as i64) < lo!(b) as i64, to),
+                    Instr::JLeS { a, b, to } => jump_if!(lo!(a) as i64 <= lo!(b) as i64, to),
+                    Instr::JLtU { a, b, to } => jump_if!(lo!(a) < lo!(b), to),
+                    Instr::JLeU { a, b, to } => jump_if!(lo!(a) <= lo!(b), to),
+                    Instr::JEqImm { a, imm, to } => jump_if!(lo!(a) as i64 == i64::from(imm), to),
+                    Instr::JNeImm { a, imm, to } => jump_if!(lo!(a) as i64 != i64::from(imm), to),
+                    Instr::JLtSImm { a, imm, to } => jump_if!((lo!(a) as i64) < i64::from(imm), to),
+                    Instr::JLeSImm { a, imm, to } => jump_if!(lo!(a) as i64 <= i64::from(imm), to),
+                    Instr::JGtSImm { a, imm, to } => jump_if!(lo!(a) as i64 > i64::from(imm), to),
+                    Instr::JGeSImm { a, imm, to } => jump_if!(lo!(a) as i64 >= i64::from(imm), to),
+                    Instr::JLtUImm { a, imm, to } => jump_if!(lo!(a) < u64::from(imm), to),
+                    Instr::JLeUImm { a, imm, to } => jump_if!(lo!(a) <= u64::from(imm), to),
+                    Instr::JGtUImm { a, imm, to } => jump_if!(lo!(a) > u64::from(imm), to),
+                    Instr::JGeUImm { a, imm, to } => jump_if!(lo!(a) >= u64::from(imm), to),
+                    Instr::JOverflow { op, a, b, sh, signed, to } => {
                         jump_if!(narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
                     }
-                    &Instr::JNoOverflow { op, a, b, sh, signed, to } => {
+                    Instr::JNoOverflow { op, a, b, sh, signed, to } => {
                         jump_if!(!narrow_overflow(op, lo!(a), lo!(b), sh, signed), to)
                     }
-                    &Instr::JInvalid { p, size, to } => {
+                    Instr::JInvalid { p, size, to } => {
                         jump_if!(self.mem.resolve(ptr!(p), size.into()).is_err(), to)
                     }
-                    &Instr::Valid { d, p, size } => {
+                    Instr::Valid { d, p, size } => {
                         lo!(d) = self.mem.resolve(ptr!(p), lo!(size)).is_ok().into();
                     }
-                    &Instr::Freeable { d, p } => {
+                    Instr::Freeable { d, p } => {
                         lo!(d) = self.mem.freeable(ptr!(p)).into();
                     }
-                    &Instr::ObjectSize { d, p } => {
+                    Instr::ObjectSize { d, p } => {
                         let id = self.mem.object_of(r!(p).hi);
                         lo!(d) = id.map_or(0, |id| self.mem.objects[id as usize].data.len() as u64);
                     }
-                    &Instr::IsReadOnly { d, p } => {
+                    Instr::IsReadOnly { d, p } => {
                         let id = self.mem.object_of(r!(p).hi);
                         lo!(d) = id.is_some_and(|id| self.mem.objects[id as usize].read_only).into();
                     }
-                    &Instr::HeapEmpty { d } => lo!(d) = self.mem.heap_empty().into(),
-                    &Instr::HeapTracked { d } => lo!(d) = self.state(cpu).heap_tracked().into(),
+                    Instr::HeapEmpty { d } => lo!(d) = self.mem.heap_empty().into(),
+                    Instr::HeapTracked { d } => lo!(d) = self.state(cpu).heap_tracked().into(),
 
-                    &Instr::Load { cell, from, d, i, stride, off } => {
+                    Instr::Load { cell, from, d, i, stride, off } => {
                         let (id, at) =
                             run!(self.locate(cpu, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes)));
                         r!(d) = self.read_cell(id, at, cell);
                     }
-                    &Instr::Store { cell, from, a, i, stride, off } => {
+                    Instr::Store { cell, from, a, i, stride, off } => {
                         let (id, at) =
                             run!(self.locate(cpu, from, i, stride, off, cell_size(cell, self.mem.ptr_bytes)));
                         run!(self.write_cell(id, at, cell, r!(a)));
                     }
-                    &Instr::Lea { from, d, i, stride, off } => {
+                    Instr::Lea { from, d, i, stride, off } => {
                         let offset = offset(cpu, i, stride, off);
                         let pointer = match from {
                             Start::Ptr(p) => {
@@ -289,34 +289,34 @@ impl Machine<'_> {
                         };
                         r!(d) = pointer.into();
                     }
-                    &Instr::LoadBits { d, p, first, ty } => {
+                    Instr::LoadBits { d, p, first, ty } => {
                         let size = u64::from(first + ty.bits).div_ceil(8);
                         let (id, at) = run!(self.mem.resolve(ptr!(p), size));
                         let bits = self.mem.read_bits(id, at, first, ty.bits);
                         r!(d) = self.bits_slot(Scalar::Int(ty), bits);
                     }
-                    &Instr::StoreBits { p, a, first, ty } => {
+                    Instr::StoreBits { p, a, first, ty } => {
                         let size = u64::from(first + ty.bits).div_ceil(8);
                         let (id, at) = run!(self.mem.resolve(ptr!(p), size));
                         let bits = slot_bits(Scalar::Int(ty), r!(a));
                         run!(self.write_bits(id, at, first, ty.bits, bits));
                     }
-                    &Instr::CopyBytes { to, from, size } => {
+                    Instr::CopyBytes { to, from, size } => {
                         run!(self.copy_bytes(ptr!(to), ptr!(from), size));
                     }
-                    &Instr::MemCopy { to, from, size } => {
+                    Instr::MemCopy { to, from, size } => {
                         let size = lo!(size);
                         run!(self.copy_bytes(ptr!(to), ptr!(from), size));
                     }
-                    &Instr::ZeroBytes { p, size } => {
+                    Instr::ZeroBytes { p, size } => {
                         run!(self.set_bytes(ptr!(p), 0, size));
                     }
-                    &Instr::MemSet { p, byte, size } => {
+                    Instr::MemSet { p, byte, size } => {
                         let (byte, size) = (lo!(byte) as u8, lo!(size));
                         run!(self.set_bytes(ptr!(p), byte, size));
                     }
 
-                    &Instr::Havoc { d, ty, input } => {
+                    Instr::Havoc { d, ty, input } => {
                         let edge = code.edges[pc - 1];
                         let bits = if input {
                             run!(self.take_input(ty, edge))
@@ -325,7 +325,7 @@ impl Machine<'_> {
                         };
                         r!(d) = self.bits_slot(ty, masked(ty, bits));
                     }
-                    &Instr::HavocBytes { p, size, input } => {
+                    Instr::HavocBytes { p, size, input } => {
                         let edge = code.edges[pc - 1];
                         let (id, at) = run!(self.writable(ptr!(p), size));
                         let byte = Scalar::Int(IntTy { bits: 8, signed: false });
@@ -340,7 +340,7 @@ impl Machine<'_> {
                             self.inputs.unknown_bytes(edge, bytes);
                         }
                     }
-                    &Instr::Alloc { d, size, kind, zeroed } => {
+                    Instr::Alloc { d, size, kind, zeroed } => {
                         let object = match kind {
                             AllocKind::Heap => Kind::Heap,
                             AllocKind::Stack => Kind::Stack,
@@ -355,17 +355,17 @@ impl Machine<'_> {
                         }
                         r!(d) = self.mem.pointer(id, 0).into();
                     }
-                    &Instr::Free { p } => {
+                    Instr::Free { p } => {
                         run!(self.free(ptr!(p), cpu.allocas));
                     }
-                    &Instr::EnterObj { k } => run!(self.enter_object(cpu, k, code.edges[pc - 1])),
-                    &Instr::LeaveObj { k } => {
+                    Instr::EnterObj { k } => run!(self.enter_object(cpu, k, code.edges[pc - 1])),
+                    Instr::LeaveObj { k } => {
                         let id = std::mem::take(&mut self.frame_objects[cpu.objects + k as usize]);
                         if id != 0 {
                             self.mem.kill(id);
                         }
                     }
-                    &Instr::Call { site, first, d } => {
+                    Instr::Call { site, first, d } => {
                         // A direct call's site names its function.
                         let func = self.store.tables.sites[site as usize].callee.unwrap_or(FuncId(0));
                         cpu.pc = pc;
@@ -375,30 +375,30 @@ impl Machine<'_> {
                         }
                         library::call(self, cpu, func, site, first, d)?;
                     }
-                    &Instr::CallPtr { site, p, first, d } => {
+                    Instr::CallPtr { site, p, first, d } => {
                         cpu.pc = pc;
                         let pointer = lo!(p);
                         self.call_pointer(cpu, site, pointer, first, d)?;
                         continue 'call;
                     }
-                    &Instr::StoreResult { p, size } => {
+                    Instr::StoreResult { p, size } => {
                         let (id, at) = run!(self.writable(ptr!(p), size));
                         let mut parcel = std::mem::take(&mut self.parcel);
                         parcel.data.resize(size as usize, 0);
                         self.mem.put(id, at, &parcel);
                     }
-                    &Instr::Return { a } => {
+                    Instr::Return { a } => {
                         let slot = r!(a);
                         match self.give_back(cpu, slot) {
                             Some(outcome) => return Ok(outcome),
                             None => continue 'call,
                         }
                     }
-                    &Instr::ReturnNothing => match self.give_back(cpu, Slot::default()) {
+                    Instr::ReturnNothing => match self.give_back(cpu, Slot::default()) {
                         Some(outcome) => return Ok(outcome),
                         None => continue 'call,
                     },
-                    &Instr::ReturnBytes { p, size } => {
+                    Instr::ReturnBytes { p, size } => {
                         let (id, at) = run!(self.mem.resolve(ptr!(p), size));
                         self.parcel = self.mem.take(id, at, size as usize);
                         match self.give_back(cpu, Slot::default()) {
@@ -406,10 +406,10 @@ impl Machine<'_> {
                             None => continue 'call,
                         }
                     }
-                    &Instr::Exit { a } => stop!(Outcome::Exit(lo!(a) as i32)),
-                    &Instr::Abort => stop!(Outcome::Abort),
-                    &Instr::Fail(kind) => stop!(Outcome::Violation(kind)),
-                    &Instr::Blocked => stop!(Outcome::Blocked),
+                    Instr::Exit { a } => stop!(Outcome::Exit(lo!(a) as i32)),
+                    Instr::Abort => stop!(Outcome::Abort),
+                    Instr::Fail(kind) => stop!(Outcome::Violation(kind)),
+                    Instr::Blocked => stop!(Outcome::Blocked),
                 }
             }
         }

@@ -37,7 +37,7 @@ pub use state::{Observer, State, Value};
 use layout::Layout;
 use machine::{CodeStore, Machine};
 use palisade_base::Budget;
-use palisade_cfa::{DataModel, Program};
+use palisade_cfa::Program;
 
 /// Limits of a run and what it records.
 #[derive(Clone, Debug)]
@@ -142,10 +142,5 @@ impl<'p> Interp<'p> {
             inputs: machine.taken,
             unknown_functions: machine.unknown_functions,
         }
-    }
-
-    /// The data model of the program.
-    pub fn data_model(&self) -> DataModel {
-        self.program.data_model
     }
 }

@@ -168,7 +168,7 @@ impl State<'_> {
             ExprKind::PtrDiff { left, right, stride } => {
                 let t = p.data_model.ptrdiff_t();
                 let diff = t.decode(eval(*left)?.bits.wrapping_sub(eval(*right)?.bits));
-                int(t.truncate((diff / i128::from(*stride)) as u128))
+                int(t.truncate((diff / i128::from(*stride.max(&1))) as u128))
             }
             ExprKind::Overflow(op, a, b) => {
                 let (a, b) = (eval(*a)?, eval(*b)?);

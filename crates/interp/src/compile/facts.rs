@@ -46,6 +46,11 @@ impl Facts {
         self.computed.is_empty() && self.conditions.is_empty()
     }
 
+    /// Whether going through all of it at every assignment would cost too much.
+    pub fn is_large(&self) -> bool {
+        self.computed.len() + self.conditions.len() > 200
+    }
+
     /// The register that holds an expression.
     pub fn computed(&self, e: ExprId) -> Option<(Reg, Deps)> {
         self.computed.get(&e).copied()
