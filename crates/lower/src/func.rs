@@ -119,7 +119,7 @@ impl Lowerer<'_> {
             let var = self.vars[param].expect("the function's parameters were lowered");
             let ty = self.pool.program.vars[var].ty;
             let scalar = self.pool.program.scalar_of(ty);
-            let used = self.scan.mentioned[param];
+            let used = self.scan.used[param].is_some();
             args.push(match (i, scalar) {
                 (0, Some(Scalar::Int(int))) if is_main => {
                     let n = self.argument_count(span);

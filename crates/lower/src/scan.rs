@@ -44,8 +44,8 @@ pub(crate) struct Scan {
     pub(crate) traits: IdxVec<TExprId, Traits>,
     /// Objects whose address is taken.
     pub(crate) taken: IdxVec<ObjId, bool>,
-    /// Objects that some expression mentions.
-    pub(crate) mentioned: IdxVec<ObjId, bool>,
+    /// The first expression that uses an object. Expressions are numbered in source order.
+    pub(crate) used: IdxVec<ObjId, Option<TExprId>>,
     /// Functions with labels, so that declarations may be jumped over.
     pub(crate) has_labels: IdxVec<FnId, bool>,
 }
@@ -59,7 +59,7 @@ impl Scan {
         let mut scan = Scan {
             traits: IdxVec::filled(Traits::default(), typed.exprs.len()),
             taken: IdxVec::filled(false, typed.objects.len()),
-            mentioned: IdxVec::filled(false, typed.objects.len()),
+            used: IdxVec::filled(None, typed.objects.len()),
             has_labels,
         };
         scan.find_taken(typed);
@@ -73,7 +73,7 @@ impl Scan {
     /// subscript, where lowering goes back to the object.
     fn find_taken(&mut self, typed: &TypedProgram) {
         let mut undone = IdxVec::<TExprId, bool>::filled(false, typed.exprs.len());
-        for expr in &typed.exprs {
+        for (id, expr) in typed.exprs.iter_enumerated() {
             match expr.kind {
                 TExprKind::Deref(ptr) => {
                     undone[ptr] = true;
@@ -81,7 +81,19 @@ impl Scan {
                         undone[base] = subscript_of_array(typed, ptr).is_some();
                     }
                 }
-                TExprKind::Object(obj) => self.mentioned[obj] = true,
+                TExprKind::Load(operand)
+                | TExprKind::AddrOf(operand)
+                | TExprKind::Decay(operand)
+                | TExprKind::Member { base: operand, .. }
+                | TExprKind::Index { base: operand, .. }
+                | TExprKind::Assign { lhs: operand, .. }
+                | TExprKind::CompoundAssign { lhs: operand, .. }
+                | TExprKind::PtrAssign { lhs: operand, .. }
+                | TExprKind::IncDec { operand, .. } => {
+                    if let TExprKind::Object(obj) = typed.exprs[operand].kind {
+                        self.used[obj].get_or_insert(id);
+                    }
+                }
                 _ => {}
             }
         }
@@ -98,13 +110,12 @@ impl Scan {
                 for item in &image.items {
                     if let ConstValue::Addr(to, _) = item.value {
                         self.taken[to] = true;
-                        self.mentioned[to] = true;
                     }
                 }
             }
-            // Its clean-up function gets a pointer to it.
         }
         for (id, object) in typed.objects.iter_enumerated() {
+            // Its clean-up function gets a pointer to it.
             if object.cleanup.is_some() {
                 self.taken[id] = true;
             }

@@ -4,7 +4,7 @@ use crate::Lowerer;
 use crate::lowerer::Reported;
 use crate::scope::Target;
 use palisade_base::Span;
-use palisade_c_types::tast::*;
+use palisade_c_types::tast::{InitValue, *};
 use palisade_cfa::*;
 use rustc_hash::FxHashSet;
 
@@ -77,10 +77,14 @@ impl Lowerer<'_> {
             self.emit(Op::Alloc { dst, size, kind: AllocKind::Stack, zeroed: false }, span);
             return;
         }
-        // A register that is initialised as a whole holds nothing arbitrary at any time.
-        let whole = init.is_some_and(|init| {
-            let plan = &self.typed.inits[init];
-            matches!(plan.items.as_slice(), [only] if only.path.is_empty())
+        // A register that is initialised as a whole holds nothing arbitrary at any time, unless its
+        // own initialiser reads it.
+        let whole = init.is_some_and(|init| match self.typed.inits[init].items.as_slice() {
+            [only] if only.path.is_empty() => match only.value {
+                InitValue::Expr(e) => self.scan.used[obj].is_none_or(|first| first > e),
+                InitValue::String(_) => true,
+            },
+            _ => false,
         });
         let register = crate::scan::is_register(self.typed, &self.scan, obj);
         if !(register && whole) {

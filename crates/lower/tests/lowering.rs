@@ -271,6 +271,18 @@ fn lives_end_on_every_way_out_of_a_block() {
 }
 
 #[test]
+fn an_object_that_its_own_initialiser_reads_is_arbitrary() {
+    check(
+        "int f(void) { int x = x, y = 1; return x + y; }",
+        &[],
+        "L0 -> L1: enter x;
+         L1 -> L2: x = x;
+         L2 -> L3: y = 1;
+         L3 -> L4: return x + y;",
+    );
+}
+
+#[test]
 fn a_jump_into_a_block_brings_its_objects_to_life() {
     check(
         "void h(int *); void f(int n) { if (n) goto in; { int w = 5; h(&w); in: w = 1; } }",
