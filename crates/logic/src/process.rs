@@ -532,7 +532,7 @@ mod tests {
     #[test]
     fn answers_are_split_at_top_level() {
         let mut splitter = Splitter::default();
-        let text = "sat\n((x \"a ) b\"\n (|y )| #b1)))\nunknown\n";
+        let text = "sat\n((x \"a ) b\"\n (|y )| #b1)) )\nunknown\n";
         let parts: Vec<String> = text
             .bytes()
             .filter_map(|b| splitter.feed(b))

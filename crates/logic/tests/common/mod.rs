@@ -1,0 +1,4 @@
+//! What the differential tests share: random scripts and solvers that run many of them.
+
+pub mod generate;
+pub mod peer;

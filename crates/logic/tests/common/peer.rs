@@ -1,0 +1,93 @@
+//! Another solver, kept running for many scripts.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A child process that reads SMT-LIB.
+pub struct Peer {
+    name: &'static str,
+    args: &'static [&'static str],
+    running: Option<(Child, ChildStdin, Receiver<String>)>,
+}
+
+impl Peer {
+    /// The solver, if it is installed.
+    pub fn start(name: &'static str, args: &'static [&'static str]) -> Option<Peer> {
+        let mut peer = Peer { name, args, running: None };
+        peer.restart()?;
+        Some(peer)
+    }
+
+    fn restart(&mut self) -> Option<()> {
+        self.stop();
+        let mut child = Command::new(self.name)
+            .args(self.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let (input, output) = (child.stdin.take()?, child.stdout.take()?);
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        self.running = Some((child, input, lines));
+        Some(())
+    }
+
+    fn stop(&mut self) {
+        if let Some((mut child, ..)) = self.running.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Sends a script. Its answers are read by [`Peer::answers`].
+    pub fn send(&mut self, prelude: &str, script: &str) {
+        let text = format!("(reset)\n{prelude}\n{script}\n(echo \"finished\")\n");
+        let written = self.running.as_mut().is_some_and(|(_, input, _)| {
+            input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_ok()
+        });
+        if !written {
+            self.restart();
+        }
+    }
+
+    /// The answers to the last script; `None` if the solver gave up on it. An error that is not
+    /// a known limitation is a mistake of the test.
+    pub fn answers(&mut self, script: &str) -> Option<Vec<String>> {
+        let mut out = Vec::new();
+        loop {
+            let line = self.running.as_ref().and_then(|(_, _, lines)| lines.recv_timeout(Duration::from_secs(120)).ok());
+            match line.as_deref().map(|l| l.trim().trim_matches('"')) {
+                Some("finished") => return Some(out),
+                Some(answer @ ("sat" | "unsat" | "unknown")) => out.push(answer.to_owned()),
+                Some("timeout") => out.push("unknown".to_owned()),
+                Some(line) if line.contains("error") => {
+                    let known = ["does not yet support", "canceled", "timeout", "resource"];
+                    assert!(known.iter().any(|k| line.contains(k)), "{}: {line}\n{script}", self.name);
+                    self.restart();
+                    return None;
+                }
+                Some(_) => {}
+                None => {
+                    self.restart();
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
