@@ -6,8 +6,10 @@
 //!
 //! * [`replay`]: runs a counterexample on the interpreter;
 //! * [`invariants`]: initial, inductive and sufficient, by plain solver queries;
+//! * [`cover`]: a finite set of states that nothing leaves;
 //! * [`unrolling`]: unrolls once more and finds nothing left out.
 
+pub mod cover;
 pub mod invariants;
 pub mod replay;
 pub mod unrolling;
@@ -39,6 +41,7 @@ pub fn certificate(task: &Task, certificate: &Certificate, budget: &Budget) -> R
     match certificate {
         Certificate::Unrolling { bounds } => unrolling::check(task, bounds, budget),
         Certificate::Invariants(invariants) => invariants::check(task, invariants, budget),
+        Certificate::Cover(cover) => cover::check(task, cover, budget),
         Certificate::KInduction { k, invariants } => {
             invariants::check_k_induction(task, *k, invariants, budget)
         }

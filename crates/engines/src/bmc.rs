@@ -3,10 +3,11 @@
 //! When every pass beyond the bound is infeasible the unrolling is complete, and a program none of
 //! whose errors is reachable in it is proved.
 
+use crate::path::read_unknowns;
 use crate::unroll::Unrolling;
-use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome};
 use palisade_base::Budget;
-use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Value};
+use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_reduce::Task;
 use std::fmt;
 
@@ -36,7 +37,10 @@ impl Engine for Bmc {
             let any = terms.or_all(errors.iter().map(|e| e.guard));
             match check(&mut terms, &mut solver, any) {
                 Answer::Sat => {
-                    return Outcome::Bug(counterexample(&mut terms, &mut solver, task, &unrolling));
+                    return match solver.model(&mut terms) {
+                        Some(model) => Outcome::Bug(read_unknowns(task, &terms, &unrolling.encoder, &model)),
+                        None => Outcome::Unknown("the solver gave no model".into()),
+                    };
                 }
                 Answer::Unsat => {}
                 Answer::Unknown(why) => return Outcome::Unknown(why.to_string()),
@@ -68,30 +72,4 @@ fn check(terms: &mut Terms, solver: &mut BvSolver, goal: Term) -> Answer {
         Some(false) => Answer::Unsat,
         _ => solver.check(terms, &[goal]),
     }
-}
-
-/// Reads the values of all unknowns on the model's path.
-fn counterexample(
-    terms: &mut Terms,
-    solver: &mut BvSolver,
-    task: &Task,
-    unrolling: &Unrolling<'_>,
-) -> Counterexample {
-    let mut unknowns = Vec::new();
-    if let Some(model) = solver.model(terms) {
-        let mut evaluator = Evaluator::new(&model);
-        for unknown in &unrolling.encoder.unknowns {
-            if !evaluator.truth(terms, unknown.guard) {
-                continue;
-            }
-            if let Value::BitVec(value) = evaluator.value(terms, unknown.term) {
-                unknowns.push(Chosen {
-                    edge: task.origin.edges[unknown.edge],
-                    bits: value.to_u128().unwrap_or(0),
-                    input: unknown.input,
-                });
-            }
-        }
-    }
-    Counterexample { unknowns }
 }

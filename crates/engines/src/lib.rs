@@ -10,7 +10,9 @@ pub mod concrete;
 pub mod houdini;
 pub mod kinduction;
 pub mod numeric;
+pub mod path;
 pub mod unroll;
+pub mod value;
 
 use palisade_base::Budget;
 pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};

@@ -79,3 +79,38 @@ fn a_wrong_program_is_never_proved() {
     assert!(matches!(outcome(&interval(), &wrong), Outcome::Unknown(_)));
     assert!(matches!(outcome(&KInduction, &wrong), Outcome::Unknown(_)));
 }
+
+/// A state machine that input drives and that never gets stuck in state 3.
+const MACHINE: &str = "model ilp32; global state: i32 = 1; fn main() -> i32 { local in: i32;
+    a -> head: skip;
+    loop head -> h0: check assertion state != 3; h0 -> b: input in; b -> c: assume in == 1; b -> d: assume !(in == 1);
+    c -> e: assume state == 1; c -> f: assume !(state == 1); e -> head: state = 2; f -> head: state = 1;
+    d -> g: assume in == 2; d -> head: assume !(in == 2);
+    g -> h: assume state == 2; g -> head: assume !(state == 2); h -> head: state = 4; } entry main;";
+
+#[test]
+fn explicit_values_cover_a_state_machine() {
+    match outcome(&palisade_engines::value::ExplicitValues, MACHINE) {
+        Outcome::Proof(Certificate::Cover(cover)) => assert!(cover.states.len() >= 3),
+        other => panic!("{other:?}"),
+    }
+    let wrong = MACHINE.replace("state != 3", "state != 4");
+    assert!(matches!(outcome(&palisade_engines::value::ExplicitValues, &wrong), Outcome::Bug(_)));
+}
+
+#[test]
+fn a_cover_with_a_hole_is_rejected() {
+    let task = task(MACHINE);
+    let Outcome::Proof(Certificate::Cover(mut cover)) =
+        palisade_engines::value::ExplicitValues.run(&task, &Budget::unlimited(), &|_| {})
+    else {
+        panic!("not proved")
+    };
+    for hole in 0..cover.states.len() {
+        let removed = cover.states.remove(hole);
+        let verdict =
+            palisade_check::certificate(&task, &Certificate::Cover(cover.clone()), &Budget::unlimited());
+        assert!(verdict.is_err(), "without {removed:?}");
+        cover.states.insert(hole, removed);
+    }
+}

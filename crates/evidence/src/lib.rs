@@ -6,7 +6,7 @@ mod invariants;
 
 pub use invariants::Invariants;
 
-use palisade_cfa::{EdgeId, LocId};
+use palisade_cfa::{EdgeId, LocId, VarId};
 
 /// What an engine found.
 #[derive(Clone, Debug)]
@@ -39,6 +39,16 @@ pub enum Certificate {
     },
     /// Invariants of the loop heads that exclude the errors.
     Invariants(Invariants),
+    /// All states that loop heads can be reached in.
+    Cover(Cover),
+}
+
+/// Partial states at loop heads that together cover every reachable one: the listed registers have
+/// the listed values, all else is arbitrary.
+#[derive(Clone, Debug, Default)]
+pub struct Cover {
+    /// Loop head, and registers with their value bits, ascending.
+    pub states: Vec<(LocId, Vec<(VarId, u128)>)>,
 }
 
 /// How to reach an error: the values of everything the program does not determine, in the order

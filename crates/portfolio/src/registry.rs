@@ -8,6 +8,7 @@ use palisade_engines::concrete::Concrete;
 use palisade_engines::houdini::Houdini;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
+use palisade_engines::value::ExplicitValues;
 
 /// An analysis that can be chosen on the command line.
 pub struct Analysis {
@@ -28,6 +29,7 @@ pub fn analyses() -> Vec<Analysis> {
             Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| () }),
         ),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
+        entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
         entry(
             "abstract interpretation with octagons",

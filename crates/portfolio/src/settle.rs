@@ -113,16 +113,24 @@ fn run_lanes(
             if race.stopped().is_some() {
                 return;
             }
-            let outcome = engine.run(&task, &race, &|note| progress(engine.name(), note));
-            // Evidence is checked on the outer budget: a race that is over does not spoil it.
-            let settled = match accept(property, &task, outcome, budget) {
-                Ok(settled) => settled,
-                Err(Refused::Nothing(why)) => {
+            // A panic is a defect of an engine; it must not take the other engines along.
+            let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let outcome = engine.run(&task, &race, &|note| progress(engine.name(), note));
+                // Evidence is checked on the outer budget: a race that is over does not spoil it.
+                accept(property, &task, outcome, budget)
+            }));
+            let settled = match attempt {
+                Ok(Ok(settled)) => settled,
+                Ok(Err(Refused::Nothing(why))) => {
                     lock(&reasons).push(format!("{}: {why}", engine.name()));
                     continue;
                 }
-                Err(Refused::Rejected(why)) => {
+                Ok(Err(Refused::Rejected(why))) => {
                     lock(&rejected).push(format!("{}: {why}", engine.name()));
+                    continue;
+                }
+                Err(_) => {
+                    lock(&rejected).push(format!("{}: internal error", engine.name()));
                     continue;
                 }
             };

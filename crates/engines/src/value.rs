@@ -1,0 +1,149 @@
+//! Explicit values: the engine `value` explores the states of all integer variables, never
+//! joining, which settles programs that are state machines.
+//!
+//! Variables that are dead at a loop head are forgotten there, so that states that differ in them
+//! only are one. An error that is reached is made a counterexample by solving its path.
+
+use crate::path::solve_path;
+use crate::{Certificate, Engine, Outcome};
+use palisade_analyses::explicit::{Explicit, Tracked};
+use palisade_analyses::live::Liveness;
+use palisade_analyses::location::{Calls, Location, Position};
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status};
+use palisade_evidence::Cover;
+use palisade_reduce::Task;
+use std::fmt;
+
+/// The engine `value`.
+pub struct ExplicitValues;
+
+/// At most this many abstract states are explored.
+const MAX_STATES: usize = 6_000_000;
+/// At most this many states at loop heads make a certificate.
+const MAX_COVER: usize = 200_000;
+
+impl Engine for ExplicitValues {
+    fn name(&self) -> &'static str {
+        "value"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        match explore(task, budget, progress) {
+            Ok(outcome) => outcome,
+            Err(why) => Outcome::Unknown(why),
+        }
+    }
+}
+
+fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Outcome, String> {
+    progress(format_args!("live variables"));
+    let (program, origin) = forget_dead(task, budget)?;
+    // The heads of the task's loops, not of the longer ones that were made of them.
+    let graph = task.program.analyse();
+    let mut targets: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();
+    targets.extend(&task.cuts);
+    let location = Location::new(&program, Calls::StepOver, &targets);
+    let mut explicit = Explicit::separate(&program);
+    let initial = (location.initial(), explicit.initial());
+    let product = Product::new(location, explicit);
+    let mut run = Exploration::new(product, initial, ((), Tracked::all()), Order::BreadthFirst);
+    progress(format_args!("exploring"));
+    match run.run(budget, Limits { first_target: true, states: MAX_STATES }) {
+        Status::Stopped(why) => Err(why.to_string()),
+        Status::TargetReached(node) => {
+            progress(format_args!("solving the path to an error"));
+            let path: Vec<EdgeId> = run
+                .reached()
+                .path_to(node)
+                .iter()
+                .filter_map(|(step, _)| origin[step.edge.0 as usize])
+                .collect();
+            solve_path(task, &path, budget).map(Outcome::Bug)
+        }
+        Status::Complete => {
+            let registers: Vec<VarId> = program
+                .vars
+                .ids()
+                .filter(|&v| {
+                    let var = &program.vars[v];
+                    !var.address_taken && matches!(program.scalar_of(var.ty), Some(Scalar::Int(_)))
+                })
+                .collect();
+            let mut cover = Cover::default();
+            for (_, (position, values)) in run.reached().iter() {
+                let Position::At(loc) = *position else { continue };
+                if loc.0 as usize >= task.program.locs.len() || !graph.is_loop_head(loc) {
+                    continue;
+                }
+                let known = |&v: &VarId| match run.cpa().right.value_of(values, v) {
+                    Some(Constant::Bits(bits)) => Some((v, bits)),
+                    _ => None,
+                };
+                cover.states.push((loc, registers.iter().filter_map(known).collect()));
+                if cover.states.len() > MAX_COVER {
+                    return Err("more states than a certificate may have".into());
+                }
+            }
+            Ok(Outcome::Proof(Certificate::Cover(cover)))
+        }
+    }
+}
+
+/// The task's program with every register made arbitrary on the way into a loop head at which it
+/// is dead. Locations of the task keep their numbers. Also gives the task's edge for each edge;
+/// `None` for the added ones.
+fn forget_dead(task: &Task, budget: &Budget) -> Result<(Program, Vec<Option<EdgeId>>), String> {
+    let live = Liveness::of(&task.program, budget).map_err(|halt| halt.to_string())?;
+    let graph = task.program.analyse();
+    let mut program = task.program.clone();
+    let mut origin: Vec<Option<EdgeId>> = program.edges.ids().map(Some).collect();
+    let assigned = assigned_registers(&program);
+    for head in graph.loop_heads(task.program.entry) {
+        let dead: Vec<VarId> = assigned.iter().copied().filter(|&v| !live.is_live(head, v)).collect();
+        if dead.is_empty() {
+            continue;
+        }
+        // All ways into the head lead through the new chain.
+        let span = program.locs[head].span;
+        let first = program.add_loc(program.entry, span);
+        let incoming = std::mem::take(&mut program.locs[head].inc);
+        for &edge in &incoming {
+            program.edges[edge].dst = first;
+        }
+        program.locs[first].inc = incoming;
+        let mut at = first;
+        for (i, &var) in dead.iter().enumerate() {
+            let next = if i + 1 == dead.len() { head } else { program.add_loc(program.entry, span) };
+            program.add_edge(at, Op::Enter { var }, next, span);
+            origin.push(None);
+            at = next;
+        }
+        if head == program.body(program.entry).entry
+            && let Some(body) = &mut program.funcs[task.program.entry].body
+        {
+            body.entry = first;
+        }
+    }
+    Ok((program, origin))
+}
+
+/// Registers that some operation writes.
+fn assigned_registers(program: &Program) -> Vec<VarId> {
+    let mut vars = Vec::new();
+    for edge in &program.edges {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Write(place) = used
+                && let Base::Var(var) = program.places[place].base
+                && !program.vars[var].address_taken
+                && program.scalar_of(program.vars[var].ty).is_some()
+            {
+                vars.push(var);
+            }
+        });
+    }
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
