@@ -469,8 +469,9 @@ impl<F: Factor> Lattice for Blocks<F> {
     fn leq(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (&self.blocks, &other.blocks) else { return self.blocks.is_none() };
         b.iter().all(|y| {
-            let twin = a.iter().find(|x| x.dims() == y.dims());
-            match twin {
+            // Both lists are sorted by first dimension.
+            let at = a.partition_point(|x| x.dims()[0] < y.dims()[0]);
+            match a.get(at).filter(|x| x.dims() == y.dims()) {
                 Some(x) => Arc::ptr_eq(x, y) || x.leq(y),
                 None => y.constraints().iter().all(|c| self.satisfies(c)),
             }

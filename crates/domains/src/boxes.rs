@@ -160,7 +160,8 @@ mod tests {
         // for (i = 0; i < 100; i++) with a flag that changes once.
         let ctx = LddCtx::new(Limits::default());
         let (i, flag) = (Dim::int(0), Dim::int(1));
-        let th = Thresholds::new([0, 100].map(Rat::from), []);
+        // The constants of the program.
+        let th = Thresholds::new([0, 1, 7, 100].map(Rat::from), []);
         let mut head = Boxes::top(&ctx);
         head.assign(i, &LinExpr::constant(0));
         head.assign(flag, &LinExpr::constant(0));

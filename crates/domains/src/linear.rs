@@ -339,7 +339,8 @@ impl LinCons {
 
     /// An equivalent constraint in normal form: coprime integer coefficients; over integer
     /// dimensions no strict inequality and the constant tightened to an integer (an equality or
-    /// disequality that no integer can meet becomes constant). For `=` and `≠` the first coefficient is positive.
+    /// disequality that no integer can meet becomes constant). For `=` and `≠` the first
+    /// coefficient is positive.
     pub fn normalize(&self) -> LinCons {
         let Some(scale) = self.expr.integer_scale() else { return self.clone() };
         if let Rel::Mod(m) = &self.rel {

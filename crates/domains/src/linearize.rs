@@ -624,3 +624,109 @@ fn assume_cmp<D: NumericDomain>(dom: &mut D, op: CmpOp, a: &LinForm, b: &LinForm
         dom.assume(&LinCons { expr: -&expr.add_constant(&hi.value), rel: strict(hi) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Intervals, Lattice, Limits, Octagons, Polyhedra};
+
+    fn var(i: u32) -> Dim {
+        Dim::int(i)
+    }
+
+    /// The element with `x0` in a range.
+    fn within<D: NumericDomain>(ctx: &D::Ctx, lo: i64, hi: i64) -> D {
+        let mut a = D::top(ctx);
+        a.assign_interval(var(0), &Interval::closed(lo, hi));
+        a
+    }
+
+    /// `x0 op k`.
+    fn tree(op: BinOp, k: i64) -> Tree {
+        let mut t = Tree::new();
+        let (x, k) = (t.dim(var(0)), t.int(k));
+        t.bin(op, x, k);
+        t
+    }
+
+    #[test]
+    fn a_cast_that_fits_keeps_the_relation() {
+        let mut t = tree(BinOp::Add, 1);
+        let root = t.root().unwrap();
+        t.wrap(MachineInt::unsigned(8), root);
+        let mut a: Octagons = within(&Limits::STANDARD, 0, 10);
+        a.assign_tree(var(1), &t);
+        assert_eq!(a.bounds(&(&LinExpr::dim(var(1)) - &LinExpr::dim(var(0)))), Interval::point(1));
+        // One period further the shift is exact too.
+        let mut a: Octagons = within(&Limits::STANDARD, 300, 310);
+        a.assign_tree(var(1), &t);
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(45, 55));
+    }
+
+    #[test]
+    fn division_by_a_constant_is_linear_up_to_rounding() {
+        let mut a: Polyhedra = within(&Limits::STANDARD, 0, 100);
+        a.assign_tree(var(1), &tree(BinOp::Div, 4));
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(0, 25));
+        let slack = LinExpr::new([(var(0), Rat::from(1)), (var(1), Rat::from(-4))], 0);
+        assert_eq!(a.bounds(&slack), Interval::closed(0, 3));
+        let mut a: Polyhedra = within(&Limits::STANDARD, -9, -1);
+        a.assign_tree(var(1), &tree(BinOp::Shr, 2));
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(-3, -1));
+    }
+
+    #[test]
+    fn masks_are_casts() {
+        let mut a: Intervals = within(&(), 0, 100);
+        a.assign_tree(var(1), &tree(BinOp::And, 7));
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(0, 7));
+        let mut a: Octagons = within(&Limits::STANDARD, 0, 5);
+        a.assign_tree(var(1), &tree(BinOp::And, 7));
+        assert!(a.entails(&LinCons::eq(var(0), var(1))));
+    }
+
+    #[test]
+    fn conditions_split_the_state() {
+        // x1 = x0 < 0 ? -x0 : x0
+        let mut t = Tree::new();
+        let (x, zero) = (t.dim(var(0)), t.int(0));
+        let negative = t.cmp(CmpOp::Lt, x, zero);
+        let flipped = t.push(Node::Neg(x));
+        t.push(Node::Ite(negative, flipped, x));
+        let mut a: Octagons = within(&Limits::STANDARD, -5, 3);
+        a.assign_tree(var(1), &t);
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(0, 5));
+        assert!(a.entails(&LinCons::le(var(0), var(1))));
+        // !(x0 < 0 || x0 > 2), as C lowers it: comparisons of comparisons with zero.
+        let mut t = Tree::new();
+        let (x, zero, two) = (t.dim(var(0)), t.int(0), t.int(2));
+        let (low, high) = (t.cmp(CmpOp::Lt, x, zero), t.cmp(CmpOp::Lt, two, x));
+        let either = t.push(Node::Any(low, high));
+        t.cmp(CmpOp::Eq, either, zero);
+        let mut a: Intervals = within(&(), -5, 30);
+        a.assume_tree(&t, true);
+        assert_eq!(a.bounds_of(var(0)), Interval::closed(0, 2));
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let mut t = Tree::new();
+        let (x, one) = (t.dim(var(0)), t.int(1));
+        let mut sum = x;
+        for _ in 0..100_000 {
+            sum = t.bin(BinOp::Add, sum, one);
+        }
+        let mut a: Intervals = within(&(), 0, 1);
+        a.assign_tree(var(1), &t);
+        assert_eq!(a.bounds_of(var(1)), Interval::closed(100_000, 100_001));
+        // Alternating conditions, too.
+        let mut c = t.cmp(CmpOp::Lt, x, one);
+        for _ in 0..10_000 {
+            let other = t.cmp(CmpOp::Le, x, one);
+            let both = t.push(Node::All(c, other));
+            c = t.push(Node::IsZero(both));
+        }
+        a.assume_tree(&t, true);
+        assert!(!a.is_bottom());
+    }
+}

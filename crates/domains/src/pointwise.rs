@@ -38,8 +38,8 @@ pub trait Value: Clone + PartialEq + fmt::Debug {
     fn add(&self, other: &Self) -> Self;
     /// Covers the multiples by `k`.
     fn scale(&self, k: &Rat) -> Self;
-    /// Covers the `x` in `self`, values of dimension `d`, for which `k·x + r` satisfies `rel` for some `r` in `rest`; `k` is
-    /// not zero.
+    /// Covers the `x` in `self`, values of dimension `d`, for which `k·x + r` satisfies `rel` for
+    /// some `r` in `rest`; `k` is not zero.
     fn refine(&self, d: Dim, k: &Rat, rest: &Self, rel: &Rel) -> Self;
     /// Could a number in `self` satisfy `rel`?
     fn may_hold(&self, rel: &Rel) -> bool;

@@ -487,7 +487,8 @@ impl Factor for Octagon {
                 }
             }
         }
-        let free = |k: usize| on!(matrix, m => m.get(2 * k, 2 * k + 1).is_infinite() && m.get(2 * k + 1, 2 * k).is_infinite());
+        let unbounded = |i: usize| on!(matrix, m => m.get(i, i ^ 1).is_infinite());
+        let free = |k: usize| unbounded(2 * k) && unbounded(2 * k + 1);
         let mut parts: Vec<Vec<usize>> = vec![Vec::new(); n];
         (0..n).for_each(|k| parts[group[k]].push(k));
         parts.retain(|p| p.len() > 1 || (p.len() == 1 && !free(p[0])));
