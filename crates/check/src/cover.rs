@@ -106,6 +106,9 @@ impl Checker<'_> {
         start: LocId,
         state: State,
     ) -> Result<(), Rejection> {
+        if self.task.is_end(start) {
+            return self.impossible(terms, &state);
+        }
         let mut todo = vec![(start, state)];
         while let Some((loc, state)) = todo.pop() {
             self.budget.check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
@@ -113,7 +116,7 @@ impl Checker<'_> {
                 let Some(mut next) = encoder.step(terms, &state, edge) else { continue };
                 learn(terms, &state, &mut next);
                 let dst = self.task.program.edges[edge].dst;
-                if self.task.error_at(dst).is_some() || self.task.cuts.contains(&dst) {
+                if self.task.is_end(dst) {
                     self.impossible(terms, &next)?;
                 } else if self.graph.is_loop_head(dst) {
                     self.covered(terms, encoder, dst, &next)?;

@@ -95,7 +95,7 @@ impl Unroller<'_> {
     fn vertex(&mut self, loc: LocId) -> Result<(), Rejection> {
         self.budget.check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
         let Some(state) = self.pending.remove(&loc) else { return Ok(()) };
-        if self.task.error_at(loc).is_some() || self.task.cuts.contains(&loc) {
+        if self.task.is_end(loc) {
             let guard = state.guard(&mut self.terms);
             self.impossible.push(guard);
             return Ok(());

@@ -186,6 +186,7 @@ impl<'p> Encoder<'p> {
             }
             Op::Havoc { dst, input } => self.havoc(terms, s, dst, input),
             Op::Call { dst, callee, ref args } => {
+                self.external_writes(terms, s, callee, args);
                 if let Some(dst) = dst {
                     match self.library_call(terms, s, callee, args) {
                         Some(value) => self.store(terms, s, dst, value),
@@ -248,6 +249,21 @@ impl<'p> Encoder<'p> {
                 if let Some(cell) = self.regions.place_cell(dst) {
                     self.fill_bytes(terms, s, (to, cell), None, size);
                 }
+            }
+        }
+    }
+
+    /// Library functions that write through their arguments make everything there arbitrary.
+    fn external_writes(&mut self, terms: &mut Terms, s: &mut State, callee: Callee, args: &[Arg]) {
+        let Callee::Direct(func) = callee else { return };
+        if !writes_through_arguments(&self.program.funcs[func].name) {
+            return;
+        }
+        for arg in args {
+            if let Arg::Scalar(e) = *arg
+                && let Some(cell) = self.regions.pointer_cell(e)
+            {
+                self.forget_node(terms, s, cell.node);
             }
         }
     }
@@ -385,6 +401,19 @@ impl<'p> Encoder<'p> {
         let n = (width as usize).div_ceil(64).min(2);
         terms.bv_const(&BitVec::from_words(width, &words[..n]))
     }
+}
+
+/// External library functions that store through pointers they are given. Functions nobody knows
+/// change nothing, by the contract of [`Op::Call`].
+fn writes_through_arguments(name: &str) -> bool {
+    const NAMES: &str = "scanf fscanf sscanf vscanf vfscanf vsscanf __isoc99_scanf __isoc99_fscanf \
+        __isoc99_sscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf __sprintf_chk __snprintf_chk \
+        __vsprintf_chk __vsnprintf_chk fgets gets getline getdelim fread read pread recv recvfrom recvmsg \
+        readlink getcwd realpath gethostname time gettimeofday clock_gettime stat fstat lstat strftime \
+        asctime_r ctime_r gmtime_r localtime_r nanosleep strtod strtof strtold frexp frexpf modf modff \
+        getlogin_r ttyname_r getrlimit getrusage uname pipe select poll waitpid wait sigaction sigprocmask \
+        memccpy getopt getopt_long glob regcomp regexec";
+    NAMES.split_ascii_whitespace().any(|n| n == name)
 }
 
 /// Whether some operation asks for sizes or lifetimes of objects.

@@ -94,6 +94,15 @@ impl Regions {
                     }
                 }
             }
+            if let Op::Call { args, .. } = &edge.op {
+                for arg in args {
+                    if let Arg::Scalar(e) = *arg
+                        && let Some(cell) = points_to.value(program, e)
+                    {
+                        pointer_cells.insert(e, cell);
+                    }
+                }
+            }
             if let Op::MemSet { dst, .. } = edge.op
                 && let Some(cell) = points_to.value(program, dst)
             {

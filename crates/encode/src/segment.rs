@@ -30,6 +30,9 @@ pub fn run(
     state: State,
     budget: &Budget,
 ) -> Result<Vec<End>, Stop> {
+    if task.is_end(start) {
+        return Ok(vec![End { loc: start, state }]);
+    }
     // Every edge that leads backwards in the weak topological order leads to a loop head.
     let number = |loc: LocId| graph.position(loc).unwrap_or(usize::MAX);
     let mut queue: BTreeMap<usize, (LocId, State)> = BTreeMap::new();
@@ -52,7 +55,7 @@ pub fn run(
             }
             let Some(next) = encoder.step(terms, &from, edge) else { continue };
             let dst = task.program.edges[edge].dst;
-            if graph.is_loop_head(dst) || task.error_at(dst).is_some() || task.cuts.contains(&dst) {
+            if graph.is_loop_head(dst) || task.is_end(dst) {
                 match ends.get_mut(&dst) {
                     Some(known) => *known = State::merge(terms, known, &next),
                     None => {

@@ -127,7 +127,7 @@ impl<'t> Unrolling<'t> {
     }
 
     fn visit(&mut self, terms: &mut Terms, key: &Key, loc: LocId, state: &State) {
-        if self.task.error_at(loc).is_some() || self.task.cuts.contains(&loc) {
+        if self.task.is_end(loc) {
             let guard = state.guard(terms);
             self.errors.push(Reached { loc, guard });
             return;

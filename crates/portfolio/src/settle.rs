@@ -2,7 +2,7 @@
 
 use crate::registry;
 use palisade_base::{Budget, Stop};
-use palisade_cfa::{Callee, Op, Program};
+use palisade_cfa::{Callee, EdgeId, Op, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;
@@ -70,6 +70,7 @@ pub fn settle(
     if let Some(name) = starts_threads(program) {
         return Settled::unknown(format!("the program starts threads (`{name}`), which is not supported"));
     }
+    let unmodelled: Vec<EdgeId> = palisade_lower::unmodelled_calls(program).collect();
     let lanes: Vec<Vec<Box<dyn Engine + Send + Sync>>> = if analysis == "auto" {
         let mut rest: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
         let proofs = rest.split_off(2);
@@ -82,13 +83,13 @@ pub fn settle(
     };
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
-        let task = match Task::new(program, depth, MAX_EDGES) {
+        let task = match Task::new(program, depth, MAX_EDGES, &unmodelled) {
             Ok(task) => task,
             Err(error) => {
                 return if depth == RECURSION[0] { Settled::unknown(error.to_string()) } else { last };
             }
         };
-        let recursive = !task.cuts.is_empty();
+        let recursive = task.recursion_cut;
         last = run_lanes(property, task, &lanes, budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;

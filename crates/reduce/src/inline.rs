@@ -30,7 +30,12 @@ struct Renaming {
 
 /// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
 /// same function are active; there a cut is left.
-pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+pub fn inline(
+    source: &Arc<Program>,
+    recursion: usize,
+    max_edges: usize,
+    unmodelled: &[EdgeId],
+) -> Result<Task, TooLarge> {
     let mut program = Program::clone(source);
     program.locs = IdxVec::new();
     program.edges = IdxVec::new();
@@ -44,9 +49,11 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
             program,
             errors: Vec::new(),
             cuts: Vec::new(),
+            recursion_cut: false,
             origin: Origin::default(),
         },
         recursion,
+        unmodelled,
         targets: IndirectTargets::new(source),
         pending: Vec::new(),
         locals: Vec::new(),
@@ -61,6 +68,7 @@ struct Inliner<'a> {
     source: &'a Program,
     out: Task,
     recursion: usize,
+    unmodelled: &'a [EdgeId],
     targets: IndirectTargets,
     pending: Vec<Pending>,
     locals: Vec<VarId>,
@@ -141,6 +149,7 @@ impl Inliner<'_> {
         let op = this.renaming.op(&mut self.out.program, &self.source.edges[id].op);
         match op {
             Op::Check { kind, cond } => self.check(this.frame, id, src, kind, cond, dst),
+            Op::Call { .. } if self.unmodelled.contains(&id) => self.cut(this.frame, id, src),
             Op::Return { value } => self.ret(this, id, src, value, dst),
             Op::Call { dst: result, callee: Callee::Direct(func), args }
                 if self.source.funcs[func].body.is_some() =>
@@ -215,10 +224,8 @@ impl Inliner<'_> {
     ) {
         let active = self.activations(frame, func);
         if active > self.recursion {
-            let cut = self.middle(frame, id);
-            self.edge(src, Op::Skip, cut, id);
-            self.out.cuts.push(cut);
-            return;
+            self.out.recursion_cut = true;
+            return self.cut(frame, id, src);
         }
         self.note_locals(func);
         let body = self.source.body(func);
@@ -246,6 +253,13 @@ impl Inliner<'_> {
         let entry = self.loc(callee, body.entry);
         self.edge(at, Op::Skip, entry, id);
         self.pending.push(Pending { frame: callee, func, entry, ret: Some((dst, result)), renaming });
+    }
+
+    /// The call is not followed.
+    fn cut(&mut self, frame: FrameId, id: EdgeId, src: LocId) {
+        let cut = self.middle(frame, id);
+        self.edge(src, Op::Skip, cut, id);
+        self.out.cuts.push(cut);
     }
 
     fn activations(&self, mut frame: FrameId, func: FuncId) -> usize {

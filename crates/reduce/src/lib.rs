@@ -27,8 +27,11 @@ pub struct Task {
     pub program: Program,
     /// Locations that violate the property, sorted.
     pub errors: Vec<ErrorLoc>,
-    /// Locations where a recursive call was not followed. A proof must show them unreachable.
+    /// Locations where a call was not followed: it recurses too deep, or does what the automaton
+    /// cannot show. A proof must show them unreachable.
     pub cuts: Vec<LocId>,
+    /// Whether some cut is a recursive call, so that following deeper may help.
+    pub recursion_cut: bool,
     /// Where locations and edges came from.
     pub origin: Origin,
 }
@@ -78,8 +81,14 @@ impl std::fmt::Display for TooLarge {
 
 impl Task {
     /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
-    pub fn new(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
-        let mut task = inline::inline(source, recursion, max_edges)?;
+    /// The calls of `unmodelled` are cut.
+    pub fn new(
+        source: &Arc<Program>,
+        recursion: usize,
+        max_edges: usize,
+        unmodelled: &[EdgeId],
+    ) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
         compact::compact(&mut task);
         Ok(task)
     }
@@ -92,6 +101,11 @@ impl Task {
     /// What is wrong at a location, if it is an error location.
     pub fn error_at(&self, loc: LocId) -> Option<&ErrorLoc> {
         self.errors.binary_search_by_key(&loc, |e| e.loc).ok().map(|i| &self.errors[i])
+    }
+
+    /// Whether a proof must show the location unreachable: it is an error or a cut.
+    pub fn is_end(&self, loc: LocId) -> bool {
+        self.error_at(loc).is_some() || self.cuts.contains(&loc)
     }
 
     /// The calls that lead to a location, outermost first: the function and the original call edge
