@@ -440,8 +440,11 @@ impl Cpa for BddAnalysis<'_> {
         self.join
     }
     fn merge(&mut self, new: &Node, reached: &Node, _: &MergeContext) -> Result<Option<Node>, Halt> {
+        if !self.join {
+            return Ok(None);
+        }
         let union = self.bdd.or(*new, *reached).map_err(out_of_nodes)?;
-        Ok((self.join && union != *reached).then_some(union))
+        Ok((union != *reached).then_some(union))
     }
 
     fn answer(&mut self, state: &Node, query: &mut Query<'_>) -> Result<(), Halt> {

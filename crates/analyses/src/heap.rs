@@ -258,6 +258,11 @@ impl<'p> ExplicitHeap<'p> {
         Rc::new(Heap::default())
     }
 
+    /// The value of a scalar variable.
+    pub fn value_of(&self, state: &Heap, var: VarId) -> Option<Constant> {
+        state.vars.get(&self.cells.scalar(var)?).copied()
+    }
+
     fn eval(&mut self, heap: &Heap, expr: ExprId) -> Option<Constant> {
         let view = View { program: self.program, cells: &self.cells, recursive: &self.recursive, heap };
         self.evaluator.eval(expr, &view)

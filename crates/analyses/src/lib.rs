@@ -2,9 +2,10 @@
 //!
 //! * where control is: [`location`], [`callstack`];
 //! * values: [`explicit`] (constants), [`numeric`] (any numeric domain), [`bdd`], [`predicate`],
-//!   [`heap`];
+//!   [`heap`], [`sign`];
 //! * [`definitions`] and [`live`] variables;
 //! * [`observer`] automata;
+//! * [`combinations`] of them by name;
 //! * shared parts: [`cells`] and [`effects`] (what a step does to scalars), [`values`] (exact
 //!   evaluation), [`trie`] (hash-consed maps);
 //! * [`invariants`]: ways to construct invariants.
@@ -12,6 +13,7 @@
 pub mod bdd;
 pub mod callstack;
 pub mod cells;
+pub mod combinations;
 pub mod definitions;
 pub mod effects;
 pub mod explicit;
@@ -22,5 +24,6 @@ pub mod location;
 pub mod numeric;
 pub mod observer;
 pub mod predicate;
+pub mod sign;
 pub mod trie;
 pub mod values;

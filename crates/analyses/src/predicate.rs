@@ -141,6 +141,11 @@ impl<'p> Predicate<'p> {
         Ok(self.predicates.len() as u32 - 1)
     }
 
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// No knowledge (⊤).
     pub fn top(&self) -> Node {
         Node::TRUE
@@ -169,6 +174,13 @@ impl<'p> Predicate<'p> {
             }
         }
         Ok(out)
+    }
+
+    /// Whether a region holds for given truth values of the predicates.
+    pub fn holds(&self, region: Node, value: &dyn Fn(ExprId) -> bool) -> bool {
+        self.bdd.eval(region, |var| {
+            self.vars.iter().position(|v| *v == var).is_some_and(|i| value(self.predicates[i]))
+        })
     }
 
     /// A region as a term over the state before a step.
@@ -487,6 +499,19 @@ impl Cpa for Predicate<'_> {
             }
         }
         Ok(Some(region))
+    }
+
+    /// The others know the value of every predicate the region depends on, and the region holds.
+    fn compare(&mut self, state: &Node, others: &mut dyn Facts) -> Result<bool, Halt> {
+        let mut values = FxHashMap::default();
+        for var in self.bdd.support(*state) {
+            let Some(i) = self.vars.iter().position(|v| *v == var) else { return Ok(false) };
+            match others.value(self.predicates[i])? {
+                Some(Constant::Bits(value)) => values.insert(var, value == 1),
+                _ => return Ok(false),
+            };
+        }
+        Ok(self.bdd.eval(*state, |var| values.get(&var) == Some(&true)))
     }
 
     fn answer(&mut self, state: &Node, query: &mut Query<'_>) -> Result<(), Halt> {

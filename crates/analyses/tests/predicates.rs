@@ -3,8 +3,9 @@
 mod common;
 
 use common::*;
+use palisade_analyses::combinations::*;
 use palisade_analyses::explicit::{Explicit, Tracked};
-use palisade_analyses::location::Location;
+use palisade_analyses::heap::ExplicitHeap;
 use palisade_analyses::observer::Observers;
 use palisade_analyses::predicate::{Abstraction, Predicate, Predicates, linear_only};
 use palisade_base::Budget;
@@ -90,20 +91,21 @@ fn example_11_constants_alone() {
     }
 }
 
-type Predicated<'p> = Product<Product<Location<'p>, Predicate<'p>>, Explicit<'p>>;
-
 fn predicated<'p>(
     p: &'p Program,
     linear: &'p Program,
     atoms: &[ExprId],
     reduced: bool,
-) -> Exploration<Predicated<'p>> {
+) -> Exploration<Predicated<'p, Explicit<'p>>> {
     let location = location(p);
     let (predicate, pi) = predicate(linear, atoms, Abstraction::Cartesian);
     let mut explicit = Explicit::joining(p);
     let initial = ((location.initial(), predicate.top()), explicit.initial());
-    let cpa = Product::new(Product::new(location, predicate), explicit).merging(ProductMerge::EqualLeft);
-    let cpa = if reduced { cpa } else { cpa.direct() };
+    let cpa = if reduced {
+        predicates_with_constants(location, predicate, explicit)
+    } else {
+        predicated_lattice(location, predicate, explicit)
+    };
     explore(cpa, initial, (((), pi), Tracked::all()), Order::BreadthFirst)
 }
 
@@ -164,10 +166,66 @@ fn example_12_predicates_with_observer() {
         let watch = Observers::new(&p, observers);
         let (predicate, pi) = predicate(&p, &atoms, Abstraction::Cartesian);
         let initial = ((location.initial(), watch.initial()), predicate.top());
-        let cpa = Product::new(Product::new(location, watch), predicate).merging(ProductMerge::Separate);
+        let cpa = predicates_with_observers(location, watch, predicate);
         let run = explore(cpa, initial, (((), ()), pi), Order::BreadthFirst);
         assert_eq!(fails(&run), wrong);
         // (b): the state that stays in init is restricted to the condition.
         assert_eq!(states_at(&p, &run, "c"), ["0 < x && y < 0"]);
     }
+}
+
+/// Section 5.3: what the heap knows decides a predicate that the predicates alone lose.
+#[test]
+fn predicates_learn_from_the_heap() {
+    let mut p = program(
+        "struct cell { i32 data @0; *struct cell next @8; } size 16 align 8;
+         fn main() {
+           local p: *struct cell; local q: *struct cell; local x: i32;
+           a -> b: p = alloc heap 16;
+           b -> c: q = alloc heap 16;
+           c -> d: *(p: struct cell).next = q;
+           d -> e: *(q: struct cell).data = 1;
+           e -> f: x = *(*(p: struct cell).next: struct cell).data;
+           f -> g: check assertion x == 1;
+           g -> end: return;
+         }
+         entry main;",
+    );
+    let atoms = [atom(&mut p, "x", "=", 1)];
+    let alone = {
+        let location = location(&p);
+        let (predicate, pi) = predicate(&p, &atoms, Abstraction::Cartesian);
+        let initial = (location.initial(), predicate.top());
+        explore(Product::new(location, predicate), initial, ((), pi), Order::BreadthFirst)
+    };
+    assert!(fails(&alone));
+    let location = location(&p);
+    let (predicate, pi) = predicate(&p, &atoms, Abstraction::Cartesian);
+    let heap = ExplicitHeap::new(&p, 3);
+    let initial = ((location.initial(), heap.initial()), predicate.top());
+    let cpa = predicates_with_heap(location, heap, predicate);
+    let run = explore(cpa, initial, (((), ()), pi), Order::BreadthFirst);
+    assert_eq!(states_at(&p, &run, "f"), ["x == 1"]);
+    assert!(!fails(&run));
+}
+
+/// The order of a composite may use the compare relation: what the constants imply, a region of
+/// predicates covers even if its own side of the new state is weaker.
+#[test]
+fn compare_relates_constants_and_predicates() {
+    let mut p = program(FIGURE_5);
+    let one = atom(&mut p, "x", "=", 1);
+    let (mut predicate, _) = predicate(&p, &[one], Abstraction::Cartesian);
+    let mut explicit = Explicit::separate(&p);
+    let top = explicit.top();
+    let edge = p.locs[at(&p, "l2")].out[0];
+    let mut out = Successors::new();
+    explicit.transfer(&top, &Tracked::all(), &Step::local(edge), &mut out).unwrap();
+    let mut strong = Successors::new();
+    let pi = Predicates::everywhere([0]);
+    predicate.transfer(&predicate.top(), &pi, &Step::local(edge), &mut strong).unwrap();
+    let (new, reached) = ((predicate.top(), out[0]), (strong[0], top));
+    let mut plain = Product::new(predicate, explicit);
+    assert!(!plain.leq(&new, &reached).unwrap());
+    assert!(plain.comparing().leq(&new, &reached).unwrap());
 }

@@ -5,9 +5,14 @@ mod random;
 
 use palisade_analyses::bdd::BddAnalysis;
 use palisade_analyses::callstack::{CallStack, Stack};
+use palisade_analyses::definitions::ReachingDefinitions;
 use palisade_analyses::explicit::{Explicit, Tracked, Values};
+use palisade_analyses::heap::ExplicitHeap;
+use palisade_analyses::live::Liveness;
 use palisade_analyses::location::{Calls, Location, Position};
 use palisade_analyses::numeric::{Element, Numeric, NumericMerge};
+use palisade_analyses::predicate::{Abstraction, Predicate, Predicates};
+use palisade_analyses::sign::SignAnalysis;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
@@ -45,6 +50,27 @@ impl<D: NumericDomain> Covers for Numeric<'_, D> {
 impl Covers for BddAnalysis<'_> {
     fn covers(&mut self, state: &palisade_dd::Node, vars: &[u128]) -> bool {
         self.contains(*state, &|slot| vars[slot as usize])
+    }
+}
+
+impl Covers for SignAnalysis<'_> {
+    fn covers(&mut self, state: &palisade_analyses::trie::Map, vars: &[u128]) -> bool {
+        (0u32..).zip(vars).all(|(v, x)| self.may_be(*state, VarId(v), *x))
+    }
+}
+
+impl Covers for Predicate<'_> {
+    fn covers(&mut self, state: &palisade_dd::Node, vars: &[u128]) -> bool {
+        let program = self.program();
+        self.holds(*state, &|e| evaluate(program, e, vars) == 1)
+    }
+}
+
+impl Covers for ExplicitHeap<'_> {
+    fn covers(&mut self, state: &std::rc::Rc<palisade_analyses::heap::Heap>, vars: &[u128]) -> bool {
+        (0u32..)
+            .zip(vars)
+            .all(|(v, x)| self.value_of(state, VarId(v)).is_none_or(|k| k == Constant::Bits(*x)))
     }
 }
 
@@ -149,6 +175,150 @@ fn bdds_cover_exactly() {
                 (b, initial)
             });
         }
+    }
+}
+
+#[test]
+fn signs_cover() {
+    for seed in 1..60 {
+        let p = automaton(&mut Rng(seed * 15_485_863), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        check(&p, 2, (), || {
+            let mut s = SignAnalysis::new(&p);
+            let initial = s.initial();
+            (s, initial)
+        });
+    }
+}
+
+#[test]
+fn explicit_heaps_cover() {
+    for seed in 1..60 {
+        let p = automaton(&mut Rng(seed * 32_452_843), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        check(&p, 2, (), || {
+            let heap = ExplicitHeap::new(&p, 3);
+            let initial = heap.initial();
+            (heap, initial)
+        });
+    }
+}
+
+#[test]
+fn predicates_cover() {
+    for seed in 1..12 {
+        let p = automaton(&mut Rng(seed * 49_979_687), SMALL);
+        let conditions: Vec<ExprId> = p
+            .edges
+            .iter()
+            .filter_map(|e| match e.op {
+                Op::Assume { cond } => Some(cond),
+                _ => None,
+            })
+            .take(4)
+            .collect();
+        for kind in [Abstraction::Cartesian, Abstraction::Boolean] {
+            let precision = Predicates::everywhere(0..conditions.len() as u32);
+            check(&p, 2, precision.clone(), || {
+                let mut predicate = Predicate::new(&p, kind, &Budget::unlimited());
+                for c in &conditions {
+                    predicate.track(*c).unwrap();
+                }
+                let initial = predicate.initial(&precision).unwrap();
+                (predicate, initial)
+            });
+        }
+    }
+}
+
+/// Whether a variable may be read before it is written, by a search through the graph.
+fn live_by_search(p: &Program, from: LocId, var: VarId) -> bool {
+    let mut seen = vec![false; p.locs.len()];
+    let mut work = vec![from];
+    while let Some(loc) = work.pop() {
+        if std::mem::replace(&mut seen[loc.0 as usize], true) {
+            continue;
+        }
+        if p.locs[loc].out.is_empty() {
+            return true; // the variables are globals
+        }
+        for (_, edge) in p.out_edges(loc) {
+            let mut read = matches!(edge.op, Op::Call { .. });
+            p.visit_op(&edge.op, &mut |used| {
+                read |= matches!(used, Use::Read(q) if p.places[q].base == Base::Var(var));
+            });
+            let written = match edge.op {
+                Op::Assign { dst, .. } | Op::Havoc { dst, .. } => p.places[dst].base == Base::Var(var),
+                _ => false,
+            };
+            if read {
+                return true;
+            }
+            if !written {
+                work.push(edge.dst);
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn live_variables_agree_with_a_search() {
+    for seed in 1..100 {
+        let p = automaton(&mut Rng(seed * 67_867_967), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
+        let live = Liveness::of(&p, &Budget::unlimited()).unwrap();
+        for loc in p.locs.ids() {
+            for var in p.vars.ids() {
+                let searched = live_by_search(&p, loc, var);
+                assert_eq!(live.is_live(loc, var), searched, "{loc} {var}\n{}", text::print(&p));
+            }
+        }
+    }
+}
+
+#[test]
+fn reaching_definitions_agree_with_a_search() {
+    for seed in 1..100 {
+        let p = automaton(&mut Rng(seed * 86_028_121), SMALL);
+        let location = Location::new(&p, Calls::Follow, &[]);
+        let definitions = ReachingDefinitions::new(&p);
+        let initial = (location.initial(), definitions.initial());
+        let cpa = Product::new(location, definitions);
+        let mut run = Exploration::new(cpa, initial, ((), ()), Order::BreadthFirst);
+        assert_eq!(run.run(&Budget::unlimited(), Limits::NONE), Status::Complete);
+        let mut found: Vec<(LocId, VarId, EdgeId)> = Vec::new();
+        for (_, (at, state)) in run.reached().iter() {
+            let Position::At(loc) = *at else { continue };
+            found.extend(run.cpa().right.definitions(*state).iter().map(|d| (loc, d.var, d.edge)));
+        }
+        // From every reachable definition along edges that do not redefine the variable.
+        let reachable: Vec<LocId> = run
+            .reached()
+            .iter()
+            .filter_map(|(_, (at, _))| match at {
+                Position::At(l) => Some(*l),
+                _ => None,
+            })
+            .collect();
+        let writes = |e: &Edge, v: VarId| match e.op {
+            Op::Assign { dst, .. } | Op::Havoc { dst, .. } => p.places[dst].base == Base::Var(v),
+            _ => false,
+        };
+        let mut expected = Vec::new();
+        for (id, edge) in p.edges.iter_enumerated() {
+            for var in p.vars.ids().filter(|v| writes(edge, *v) && reachable.contains(&edge.src)) {
+                let (mut seen, mut work) = (Vec::new(), vec![edge.dst]);
+                while let Some(loc) = work.pop() {
+                    if seen.contains(&loc) {
+                        continue;
+                    }
+                    seen.push(loc);
+                    expected.push((loc, var, id));
+                    work.extend(p.out_edges(loc).filter(|(_, e)| !writes(e, var)).map(|(_, e)| e.dst));
+                }
+            }
+        }
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{}", text::print(&p));
     }
 }
 

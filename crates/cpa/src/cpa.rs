@@ -166,6 +166,12 @@ pub trait Cpa: AbstractDomain {
         Ok(Some(state))
     }
 
+    /// The compare relation ≼ (section 3.6): whether what the other components of a composite know
+    /// already implies this state. `true` implies that all their concrete states are in ⟦state⟧.
+    fn compare(&mut self, _state: &Self::State, _others: &mut dyn Facts) -> Result<bool, Halt> {
+        Ok(false)
+    }
+
     /// Whether [`Cpa::merge`] may ever change a state. A `false` spares the search for partners.
     fn merges(&self) -> bool {
         false

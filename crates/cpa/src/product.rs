@@ -1,7 +1,7 @@
 //! Composition of two analyses (section 3.6). More components are nested products.
 
 use crate::cpa::*;
-use crate::facts::{Beside, Facts, Query};
+use crate::facts::{Alone, Beside, Facts, Query};
 use crate::step::Step;
 use palisade_cfa::LocId;
 use std::hash::{Hash, Hasher};
@@ -31,16 +31,23 @@ pub struct Product<A, B> {
     /// Whether successors are strengthened; otherwise the transfer relation is that of the direct
     /// product.
     pub reduced: bool,
+    /// Whether a left component also covers what the right one implies: the order uses ≼.
+    pub compares: bool,
 }
 
 impl<A: Cpa, B: Cpa> Product<A, B> {
     /// A composite that strengthens and merges where both components agree.
     pub fn new(left: A, right: B) -> Self {
-        Product { left, right, merge: ProductMerge::Agree, reduced: true }
+        Product { left, right, merge: ProductMerge::Agree, reduced: true, compares: false }
     }
     /// The same with another merge operator.
     pub fn merging(self, merge: ProductMerge) -> Self {
         Product { merge, ..self }
+    }
+    /// The same with an order that uses the compare relation. The left component must not tell its
+    /// states apart by key, class or digest.
+    pub fn comparing(self) -> Self {
+        Product { compares: true, ..self }
     }
     /// The same without strengthening.
     pub fn direct(self) -> Self {
@@ -52,7 +59,15 @@ impl<A: Cpa, B: Cpa> AbstractDomain for Product<A, B> {
     type State = (A::State, B::State);
 
     fn leq(&mut self, a: &Self::State, b: &Self::State) -> Result<bool, Halt> {
-        Ok(self.left.leq(&a.0, &b.0)? && self.right.leq(&a.1, &b.1)?)
+        if !self.right.leq(&a.1, &b.1)? {
+            return Ok(false);
+        }
+        if self.left.leq(&a.0, &b.0)? {
+            return Ok(true);
+        }
+        // ⟦a⟧ = ⟦a₁⟧ ∩ ⟦a₂⟧ ⊆ ⟦a₂⟧, which ≼ puts into ⟦b₁⟧.
+        let mut beside = Beside { cpa: &mut self.right, state: &a.1, outer: &mut Alone };
+        Ok(self.compares && self.left.compare(&b.0, &mut beside)?)
     }
     fn join(&mut self, a: &Self::State, b: &Self::State) -> Result<Self::State, Halt> {
         Ok((self.left.join(&a.0, &b.0)?, self.right.join(&a.1, &b.1)?))
