@@ -74,7 +74,7 @@ fn forbid_label(program: &mut Program, name: &str) {
 }
 
 /// Checks a heap predicate where the program ends: before the entry function returns (its
-/// variables still count) and before every `exit`. After an `abort` nothing is asked.
+/// variables still count), before every `exit` and before every `abort`.
 fn check_at_end(program: &mut Program, kind: CheckKind, predicate: ExprKind) {
     let entry = program.entry;
     let ends: Vec<EdgeId> = program
@@ -82,7 +82,7 @@ fn check_at_end(program: &mut Program, kind: CheckKind, predicate: ExprKind) {
         .iter_enumerated()
         .filter(|(_, e)| match e.op {
             Op::Return { .. } => program.locs[e.src].func == entry,
-            Op::Halt { kind: HaltKind::Exit(_) } => true,
+            Op::Halt { .. } => true,
             _ => false,
         })
         .map(|(id, _)| id)
