@@ -205,9 +205,18 @@ impl Value for Congruence {
         Congruence::class(m * Rat::from(ni), r + m * Rat::from(i))
     }
 
-    /// Ascending chains are finite (each step divides the modulus), so the join widens.
+    /// The join, while it divides the numerator of the modulus, which ends at one. Between
+    /// rationals it could also go on multiplying the denominator: then everything.
     fn widen(&self, next: &Self, _: &[Rat]) -> Self {
-        self.join(next)
+        let joined = self.join(next);
+        match (self, &joined) {
+            (Class { modulus: m, .. }, Class { modulus: n, .. })
+                if !m.is_zero() && m.denom() != n.denom() =>
+            {
+                All
+            }
+            _ => joined,
+        }
     }
 
     /// Descending chains are not finite: only the first refinement is taken.
@@ -414,6 +423,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn halving_a_rational_forever_is_widened() {
+        let x = Dim::rat(0);
+        let mut head = Congruences::top(&());
+        head.assign(x, &LinExpr::constant(1));
+        let mut steps = 0;
+        loop {
+            let mut body = head.clone();
+            body.assign(x, &LinExpr::new([(x, Rat::new(Int::ONE, Int::from(2)))], 0));
+            if !head.widen_with(&body) {
+                break;
+            }
+            steps += 1;
+            assert!(steps < 10, "no end: {head:?}");
+        }
+        assert!(head.is_top());
     }
 
     #[test]

@@ -307,7 +307,7 @@ impl<P: Policy> OnLdd<P> {
             let mut size = (s.ldd.size(self.rest.node()), s.ldd.box_count(self.rest.node()));
             for (_, f) in self.alone.iter() {
                 size.0 += s.ldd.size(f.root.node()) - 2;
-                size.1 = size.1 * s.ldd.box_count(f.root.node());
+                size.1 *= s.ldd.box_count(f.root.node());
             }
             size
         })

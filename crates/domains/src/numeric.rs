@@ -286,4 +286,8 @@ pub fn wrap_by_periods<D: NumericDomain>(dom: &mut D, d: Dim, ty: MachineInt, pi
     if let Some(u) = union {
         *dom = u;
     }
+    // A domain at its limits may have been unable to cut the pieces out.
+    if !dom.bounds_of(d).leq(&ty.range()) {
+        dom.assign_interval(d, &ty.range());
+    }
 }
