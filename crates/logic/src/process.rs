@@ -122,10 +122,10 @@ impl ProcessSolver {
             let mut buffer = vec![0; 1 << 16];
             while let Ok(n @ 1..) = output.read(&mut buffer) {
                 for byte in &buffer[..n] {
-                    if let Some(answer) = splitter.feed(*byte) {
-                        if send.send(answer).is_err() {
-                            return;
-                        }
+                    if let Some(answer) = splitter.feed(*byte)
+                        && send.send(answer).is_err()
+                    {
+                        return;
                     }
                 }
             }
@@ -532,12 +532,12 @@ mod tests {
     #[test]
     fn answers_are_split_at_top_level() {
         let mut splitter = Splitter::default();
-        let text = "sat\n((x \"a ) b\"\n (|y )| #b1)) )\nunknown\n";
+        let text = "sat\n((x \"a ) b\")\n (|y )| #b1))\nunknown\n";
         let parts: Vec<String> = text
             .bytes()
             .filter_map(|b| splitter.feed(b))
             .map(|p| String::from_utf8(p).expect("the text is UTF-8"))
             .collect();
-        assert_eq!(parts, ["sat", "((x \"a ) b\"\n (|y )| #b1))", ")", "unknown"]);
+        assert_eq!(parts, ["sat", "((x \"a ) b\")\n (|y )| #b1))", "unknown"]);
     }
 }

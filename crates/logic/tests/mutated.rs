@@ -46,7 +46,7 @@ const CORPUS: &[&str] = &[
 (assert (or (bvuaddo a b) (bvsmulo a b) (bvsdivo a b) (bvnego a)))
 (assert (= ((_ extract 7 0) a) ((_ rotate_left 3) ((_ extract 15 8) b))))
 (assert (= (concat ((_ repeat 2) #b10) ((_ zero_extend 4) #xf)) ((_ sign_extend 4) #x7f)
-           (ite (bvcomp a b) #xfff #x000)))
+           (ite (= (bvcomp a b) #b1) #xfff #x000)))
 (assert (= (bvudiv a #x0003) (bvashr b #x0002) (bvsmod a b)))
 (check-sat)
 ",
@@ -59,8 +59,13 @@ fn setting(name: &str, default: u64) -> u64 {
 #[test]
 fn mutated_scripts_end_cleanly() {
     let corpus: Vec<Vec<u8>> = CORPUS.iter().map(|t| t.as_bytes().to_vec()).collect();
-    let mut mutator = Mutator::new(&corpus, setting("PALISADE_FUZZ_SEED", 1));
     let limits = Limits { conflicts: Some(200), memory: Some(1 << 28), ..Limits::default() };
+    for text in &corpus {
+        let mut out = Vec::new();
+        let status = smtlib::run(text, "whole.smt2", &mut out, &limits);
+        assert_eq!(status, smtlib::OK, "{}", String::from_utf8_lossy(&out));
+    }
+    let mut mutator = Mutator::new(&corpus, setting("PALISADE_FUZZ_SEED", 1));
     let count = setting("PALISADE_FUZZ", 3000);
     let mut errors = 0;
     for i in 0..count {

@@ -43,6 +43,8 @@ pub fn run(text: &[u8], file: &str, out: &mut dyn Write, limits: &Limits) -> u8 
         Err(script::Failure::Script(error)) => {
             let at = sexpr::position(text, error.at);
             let message = format!("{file}:{at}: {}", error.message).replace('"', "\"\"");
+            // One line, even where a quoted symbol has several.
+            let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             let _ = writeln!(out, "(error \"{message}\")");
             ERROR
         }

@@ -206,16 +206,16 @@ impl Writer {
                 let symbol = self.symbol(name);
                 parts.declarations.push(format!("(declare-fun {symbol} () {})", print_sort(terms.sort(t))));
                 self.know(t, symbol);
-            } else if let Some(f) = terms.func_of(t) {
-                if !self.funcs.contains_key(&f) {
-                    let decl = terms.decl(f);
-                    let symbol = self.symbol(&decl.name);
-                    let domain: Vec<String> = decl.domain.iter().map(|s| print_sort(*s)).collect();
-                    let range = print_sort(decl.range);
-                    parts.declarations.push(format!("(declare-fun {symbol} ({}) {range})", domain.join(" ")));
-                    self.funcs.insert(f, symbol);
-                    self.trail.push(Entry::Func(f));
-                }
+            } else if let Some(f) = terms.func_of(t)
+                && !self.funcs.contains_key(&f)
+            {
+                let decl = terms.decl(f);
+                let symbol = self.symbol(&decl.name);
+                let domain: Vec<String> = decl.domain.iter().map(|s| print_sort(*s)).collect();
+                let range = print_sort(decl.range);
+                parts.declarations.push(format!("(declare-fun {symbol} ({}) {range})", domain.join(" ")));
+                self.funcs.insert(f, symbol);
+                self.trail.push(Entry::Func(f));
             }
         }
         let mut inline: FxHashMap<Term, (String, u32)> = FxHashMap::default();

@@ -176,6 +176,7 @@ fn errors_have_positions() {
         "(assert (= ((_ repeat 4000000000) #x1) #x1))",
         "1:12: a width of 16000000000 bits is more than the 65536 supported",
     );
+    check_error("(assert |a\nb|)", "1:9: unknown symbol `a b`");
     // Answers before the error stay.
     let (status, out) = run_text("(check-sat)(oops)");
     assert_eq!((status, out.as_str()), (ERROR, "sat\n(error \"t.smt2:1:12: unknown command `oops`\")\n"));

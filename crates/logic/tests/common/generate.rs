@@ -70,8 +70,9 @@ struct Generator {
 const CHEAP: &[&str] =
     &["bvand", "bvor", "bvxor", "bvnand", "bvnor", "bvxnor", "bvadd", "bvsub", "bvshl", "bvlshr", "bvashr"];
 const COSTLY: &[&str] = &["bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem", "bvsmod"];
-const COMPARE: &[&str] =
-    &["bvult", "bvule", "bvugt", "bvuge", "bvslt", "bvsle", "bvsgt", "bvsge", "=", "distinct", "=", "distinct"];
+const COMPARE: &[&str] = &[
+    "bvult", "bvule", "bvugt", "bvuge", "bvslt", "bvsle", "bvsgt", "bvsge", "=", "distinct", "=", "distinct",
+];
 const OVERFLOW: &[&str] = &["bvuaddo", "bvsaddo", "bvusubo", "bvssubo", "bvsdivo", "bvumulo", "bvsmulo"];
 
 /// The script of a seed.
@@ -197,7 +198,12 @@ impl Generator {
                 Text::same(format!("(_ bv{value} {w})"))
             }
             Sort::Array(_, e) => {
-                let v = self.leaf(Sort::Bv(e));
+                // cvc5 takes only values here, so anything else is rare.
+                let v = if self.rng.below(8) == 0 {
+                    self.leaf(Sort::Bv(e))
+                } else {
+                    Text::same(format!("(_ bv{} {e})", self.rng.below(2)))
+                };
                 Text::apply(&format!("(as const {})", sort.text()), &[v])
             }
         }
@@ -237,15 +243,19 @@ impl Generator {
             Sort::Bool => self.boolean(depth),
             Sort::Bv(w) => self.bits(w, depth),
             Sort::Array(i, e) => {
-                let args =
-                    [self.term(sort, depth), self.term(Sort::Bv(i), depth.min(2)), self.term(Sort::Bv(e), depth.min(2))];
+                let args = [
+                    self.term(sort, depth),
+                    self.term(Sort::Bv(i), depth.min(2)),
+                    self.term(Sort::Bv(e), depth.min(2)),
+                ];
                 Text::apply("store", &args)
             }
         }
     }
 
     fn boolean(&mut self, depth: u32) -> Text {
-        let arrays: Vec<Sort> = self.vars.iter().map(|v| v.1).filter(|s| matches!(s, Sort::Array(..))).collect();
+        let arrays: Vec<Sort> =
+            self.vars.iter().map(|v| v.1).filter(|s| matches!(s, Sort::Array(..))).collect();
         match self.rng.below(12) {
             0 => Text::apply("not", &self.many(Sort::Bool, depth, 1)),
             n @ 1..=4 => {

@@ -65,13 +65,17 @@ impl Peer {
     pub fn answers(&mut self, script: &str) -> Option<Vec<String>> {
         let mut out = Vec::new();
         loop {
-            let line = self.running.as_ref().and_then(|(_, _, lines)| lines.recv_timeout(Duration::from_secs(120)).ok());
+            let line = self
+                .running
+                .as_ref()
+                .and_then(|(_, _, lines)| lines.recv_timeout(Duration::from_secs(120)).ok());
             match line.as_deref().map(|l| l.trim().trim_matches('"')) {
                 Some("finished") => return Some(out),
                 Some(answer @ ("sat" | "unsat" | "unknown")) => out.push(answer.to_owned()),
                 Some("timeout") => out.push("unknown".to_owned()),
                 Some(line) if line.contains("error") => {
-                    let known = ["does not yet support", "canceled", "timeout", "resource"];
+                    let known =
+                        ["does not yet support", "expected a value", "canceled", "timeout", "resource"];
                     assert!(known.iter().any(|k| line.contains(k)), "{}: {line}\n{script}", self.name);
                     self.restart();
                     return None;
