@@ -356,7 +356,7 @@ impl Generator {
                 Text::apply(&format!("(_ {op} {n})"), &args)
             }
             9 => {
-                let divisors: Vec<u32> = (1..=w).filter(|d| w % d == 0).collect();
+                let divisors: Vec<u32> = (1..=w).filter(|d| w.is_multiple_of(*d)).collect();
                 let d = divisors[self.rng.below(divisors.len())];
                 let args = self.many(Sort::Bv(d), depth, 1);
                 Text::apply(&format!("(_ repeat {})", w / d), &args)
