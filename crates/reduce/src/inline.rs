@@ -6,6 +6,7 @@
 
 use crate::{ErrorLoc, Frame, FrameId, Origin, Task, TooLarge};
 use palisade_base::{Idx, IdxVec};
+use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ pub fn inline(
         },
         recursion,
         unmodelled,
-        targets: IndirectTargets::new(source),
+        calls: CallGraph::new(source),
         pending: Vec::new(),
         locals: Vec::new(),
         seen_locals: vec![false; source.funcs.len()],
@@ -69,7 +70,7 @@ struct Inliner<'a> {
     out: Task,
     recursion: usize,
     unmodelled: &'a [EdgeId],
-    targets: IndirectTargets,
+    calls: CallGraph,
     pending: Vec<Pending>,
     locals: Vec<VarId>,
     seen_locals: Vec<bool>,
@@ -288,7 +289,7 @@ impl Inliner<'_> {
         dst: LocId,
     ) {
         let mut at = src;
-        for func in self.targets.of(self.source, args, result) {
+        for func in self.calls.targets(self.source, id) {
             let p = &mut self.out.program;
             let target = p.add_expr(Scalar::Ptr, ExprKind::Func(func));
             let is = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, target));
@@ -312,59 +313,6 @@ fn assign(dst: PlaceId, value: Arg) -> Op {
         Arg::Scalar(src) => Op::Assign { dst, src },
         Arg::Aggregate(src) => Op::Copy { dst, src },
     }
-}
-
-/// Functions whose address is taken somewhere.
-struct IndirectTargets(Vec<FuncId>);
-
-impl IndirectTargets {
-    fn new(program: &Program) -> Self {
-        let mut taken = vec![false; program.funcs.len()];
-        for expr in &program.exprs {
-            if let ExprKind::Func(f) = expr.kind {
-                taken[f.index()] = true;
-            }
-        }
-        for var in &program.vars {
-            if let Init::Image(items) = &var.init {
-                for item in items {
-                    if let InitValue::Func(f) = item.value {
-                        taken[f.index()] = true;
-                    }
-                }
-            }
-        }
-        IndirectTargets(program.funcs.ids().filter(|f| taken[f.index()]).collect())
-    }
-
-    /// Those that can take these arguments and give this result.
-    fn of(&self, program: &Program, args: &[Arg], result: Option<PlaceId>) -> Vec<FuncId> {
-        let fits = |&func: &FuncId| {
-            let Type::Func(signature) = &program.types[program.funcs[func].ty] else { return false };
-            signature.params.len() == args.len()
-                && signature.params.iter().zip(args).all(|(&param, arg)| match *arg {
-                    Arg::Scalar(e) => {
-                        program.scalar_of(param).is_some_and(|s| same_size(program, s, program.exprs[e].ty))
-                    }
-                    Arg::Aggregate(place) => {
-                        program.size_of(param) == program.size_of(program.places[place].ty)
-                    }
-                })
-                && result.is_none_or(|place| {
-                    program.size_of(signature.ret) == program.size_of(program.places[place].ty)
-                })
-        };
-        self.0.iter().copied().filter(fits).collect()
-    }
-}
-
-fn same_size(program: &Program, a: Scalar, b: Scalar) -> bool {
-    let bits = |s| match s {
-        Scalar::Int(t) => t.bits,
-        Scalar::Ptr => program.data_model.ptr_bits(),
-        Scalar::Float(t) => 1000 + t.bits(),
-    };
-    bits(a) == bits(b)
 }
 
 impl Renaming {
