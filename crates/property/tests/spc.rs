@@ -98,3 +98,17 @@ fn conditions_that_cover_all_cases_are_accepted() {
         assert_eq!(palisade_cfa::verify::verify(&program), [], "{rules}");
     }
 }
+
+#[test]
+fn forbidden_calls_and_labels_of_a_property_become_observers() {
+    let property = palisade_property::Property::parse_prp(
+        "CHECK( init(main()), LTL(G ! call(foo())) )\nCHECK( init(main()), LTL(G ! call(nobody())) )",
+    )
+    .unwrap();
+    let mut program = palisade_cfa::text::parse(PROGRAM).unwrap();
+    let automata = palisade_property::spc::observers_of(&property, &program);
+    assert_eq!(automata.len(), 1);
+    automata[0].check().unwrap();
+    let observers = bind(&automata, &mut program).unwrap();
+    assert_eq!(observers[0].states[1].error.as_deref(), Some("foo is called"));
+}

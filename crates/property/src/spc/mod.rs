@@ -28,14 +28,16 @@
 //! * All rules for an event whose conditions hold are taken.
 //!
 //! [`parse`] reads the text, [`Automaton::check`] finds what is wrong with an automaton in itself,
-//! and [`bind`] resolves its names in a program.
+//! and [`bind`] resolves its names in a program; [`observers_of`] makes automata of a `.prp` property.
 
 mod bind;
 mod parse;
+mod prp;
 mod soundness;
 
 pub use bind::{Observer, ObserverState, Transition, Trigger, bind};
 pub use parse::parse;
+pub use prp::observers_of;
 
 use std::fmt;
 
