@@ -199,12 +199,21 @@ fn constant_arrays_differ_somewhere() {
     assert_eq!(solver.unsat_core(), [same]);
 }
 
-/// Associativity of multiplication: hard enough to run until stopped.
+/// The factors of a product of two primes of 40 bits: hard enough to run until stopped.
 fn hard_problem(s: &mut Terms) -> Vec<Term> {
-    let x: Vec<Term> = (0..3).map(|i| s.var(&format!("h{i}"), Sort::BitVec(40))).collect();
-    let (ab, bc) = (s.mul(x[0], x[1]), s.mul(x[1], x[2]));
-    let (left, right) = (s.mul(ab, x[2]), s.mul(x[0], bc));
-    vec![s.ne(left, right)]
+    let (p, q) = ((1u64 << 40) - 87, (1u64 << 40) - 167);
+    let product = BitVec::new(80, p).mul(&BitVec::new(80, q));
+    let mut factors = Vec::new();
+    let mut out = Vec::new();
+    for name in ["p", "q"] {
+        let x = s.var(name, Sort::BitVec(40));
+        let one = s.bv(40, 1);
+        out.push(s.ult(one, x));
+        factors.push(s.zero_extend(x, 40));
+    }
+    let (t, n) = (s.mul(factors[0], factors[1]), s.bv_const(&product));
+    out.push(s.eq(t, n));
+    out
 }
 
 #[test]
