@@ -120,10 +120,12 @@ const CVC5: &str = "(set-logic QF_AUFBV)";
 fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
     let script = script(seed);
     let (old, new) = (plain(&script, false), plain(&script, true));
+    // Early versions of cvc5 have the new predicates except this one.
+    let for_cvc5 = if new.contains("bvnego") { &old } else { &new };
     z3.send(Z3, &old);
-    cvc5.send(CVC5, &new);
+    cvc5.send(CVC5, for_cvc5);
     let own = run(&new);
-    for (peer, name, text) in [(&mut *z3, "z3", &old), (cvc5, "cvc5", &new)] {
+    for (peer, name, text) in [(&mut *z3, "z3", &old), (cvc5, "cvc5", for_cvc5)] {
         let Some(theirs) = peer.answers(text) else {
             tally.undecided += own.len();
             continue;

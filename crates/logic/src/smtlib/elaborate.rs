@@ -167,15 +167,14 @@ impl<'e, 'a> Elaborator<'e, 'a> {
     /// Reads a leaf, or plans the work for a list.
     fn read(&mut self, id: Id, work: &mut Vec<Work<'a>>) -> Result<Option<Term>, Error> {
         let tree = self.tree;
-        let digits = tree.digits(id);
         match tree.kind(id) {
             Kind::Symbol | Kind::Quoted => return self.constant(id).map(Some),
             Kind::Binary => {
-                let bits = digits.as_bytes();
+                let bits = tree.digits(id).as_bytes();
                 return self.literal(id, bits.len(), |i| bits[bits.len() - 1 - i] == b'1').map(Some);
             }
             Kind::Hexadecimal => {
-                let nibbles: Vec<u32> = digits.chars().rev().filter_map(|c| c.to_digit(16)).collect();
+                let nibbles: Vec<u32> = tree.digits(id).chars().rev().filter_map(|c| c.to_digit(16)).collect();
                 return self.literal(id, 4 * nibbles.len(), |i| nibbles[i / 4] >> (i % 4) & 1 == 1).map(Some);
             }
             Kind::List => {}
