@@ -78,9 +78,21 @@ fn read(source: &SourceArgs) -> Option<Input> {
     input::read(source, &options)
 }
 
-/// Runs the embedded solver.
-pub fn solve(_args: &SolveArgs) -> u8 {
-    USAGE
+/// Runs the embedded solver on a script.
+pub fn solve(args: &SolveArgs) -> u8 {
+    let name = args.file.to_string_lossy();
+    match std::fs::read(&args.file) {
+        Ok(text) => palisade_logic::smtlib::run(
+            &text,
+            &name,
+            &mut std::io::stdout().lock(),
+            &palisade_logic::Limits::default(),
+        ),
+        Err(error) => {
+            eprintln!("error: {name}: {error}");
+            USAGE
+        }
+    }
 }
 
 /// Lists the analyses.

@@ -1,0 +1,78 @@
+//! The other commands, from the outside.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn palisade(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(args).output().expect("the binary runs")
+}
+
+/// A file of this test run.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::File::create(&path).and_then(|mut f| f.write_all(text.as_bytes())).expect("writable");
+    path
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn run_executes_and_stops_at_the_first_violation() {
+    let source = "int __VERIFIER_nondet_int(void); int printf(const char *, ...);
+        int main(void) { int x = __VERIFIER_nondet_int(); printf(\"%d\\n\", x); return 10 / x; }";
+    let path = file("divide.i", source);
+    let good = palisade(&["run", path.to_str().unwrap(), "--input", "5"]);
+    assert_eq!((text(&good.stdout).as_str(), good.status.code()), ("5\n", Some(2)));
+    let bad = palisade(&["run", path.to_str().unwrap(), "--input", "0"]);
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(text(&bad.stderr).contains("div"), "{}", text(&bad.stderr));
+    assert!(text(&bad.stdout).contains("in main at"), "{}", text(&bad.stdout));
+}
+
+#[test]
+fn cfa_prints_every_format() {
+    let path = file("loop.i", "int main(void) { int i = 0; while (i < 3) i++; return i; }");
+    for (format, mark) in [("text", "entry main;"), ("dot", "digraph"), ("json", "{")] {
+        let output = palisade(&["cfa", "--format", format, path.to_str().unwrap()]);
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains(mark), "{format}");
+    }
+}
+
+#[test]
+fn solve_answers_like_a_solver() {
+    let script = "(set-logic QF_BV)(declare-const x (_ BitVec 8))(assert (= (bvmul x x) #x31))(check-sat)\
+        (assert (bvult x #x02))(check-sat)";
+    let path = file("square.smt2", script);
+    let output = palisade(&["solve", path.to_str().unwrap()]);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("sat\nunsat\n", Some(0)));
+    let path = file("broken.smt2", "(assert (= x");
+    assert_eq!(palisade(&["solve", path.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn input_errors_name_their_position_and_exit_with_2() {
+    let path = file("broken.i", "int main(void) {\n    return 1 +;\n}\n");
+    let output = palisade(&["check", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    assert!(message.contains("broken.i:2:15") && message.contains("return 1 +;"), "{message}");
+    assert_eq!(palisade(&["check", "no-such-file.c"]).status.code(), Some(2));
+    assert_eq!(palisade(&["check", "--property", "nonsense", path.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn the_time_limit_is_kept() {
+    // Collatz: nobody settles it in a second.
+    let source = "unsigned __VERIFIER_nondet_uint(void); void reach_error(void);
+        int main(void) { unsigned long n = __VERIFIER_nondet_uint(); unsigned long steps = 0;
+          while (n > 1) { n = n % 2 ? 3 * n + 1 : n / 2; steps++; if (steps == 2000000000ul) reach_error(); }
+          return 0; }";
+    let path = file("collatz.i", source);
+    let output = palisade(&["check", "--time-limit", "1s", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(text(&output.stdout).lines().last(), Some("verdict: unknown (time limit)"));
+}
