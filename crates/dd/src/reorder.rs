@@ -8,6 +8,10 @@ use crate::tables::hash_cell;
 /// Sifting lets the diagrams grow by at most this factor while it looks for a better place.
 const GROWTH: (usize, usize) = (6, 5);
 
+/// Variables that one reordering sifts: those with the most nodes decide, and each costs a pass over all
+/// levels.
+const MAX_SIFTED: usize = 128;
+
 struct Sifter<'a, const LINEAR: bool> {
     k: &'a mut Kernel<LINEAR>,
     /// References to each node from nodes and roots.
@@ -200,7 +204,7 @@ impl<'a, const LINEAR: bool> Sifter<'a, LINEAR> {
 }
 
 impl<const LINEAR: bool> Kernel<LINEAR> {
-    /// Sifts every variable, those with the most nodes first. Frees garbage. When the budget ends, the
+    /// Sifts the variables with the most nodes, largest first. Frees garbage. When the budget ends, the
     /// order reached so far stays and is valid.
     pub(crate) fn reorder(&mut self) -> Outcome<()> {
         self.collect(&[]);
@@ -208,6 +212,7 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
         let mut vars: Vec<Var> = sifter.k.order().to_vec();
         vars.retain(|v| !sifter.by_var[v.0 as usize].is_empty());
         vars.sort_by_key(|v| std::cmp::Reverse(sifter.by_var[v.0 as usize].len()));
+        vars.truncate(MAX_SIFTED);
         let mut outcome = Ok(());
         for var in vars {
             outcome = sifter.k.check().and_then(|()| sifter.sift(var));
