@@ -251,7 +251,7 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     /// Keeps the states in which a dimension has the value that is assigned to a cell.
     pub(crate) fn assume_equal(&mut self, d: &mut D, dim: Dim, slot: u32, source: Source) {
         let Some(t) = self.int_type(slot) else { return };
-        let mut tree = match source {
+        let mut tree: Tree = match source {
             Source::Zero => {
                 let mut tree = Tree::new();
                 tree.int(palisade_num::Int::ZERO);
@@ -265,10 +265,66 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
             Source::Expr(e) if self.program.exprs[e].ty == Scalar::Int(t) => (*self.tree(e)).clone(),
             _ => return,
         };
-        if let Some(value) = tree.root() {
+        // What a cell holds is of its type, which a state that came backward need not say.
+        for node in tree.nodes().to_vec() {
+            if let num::Node::Dim(cell) = node
+                && let Some(t) = self.int_type(cell.index())
+            {
+                let range = machine(t);
+                d.assume(&LinCons::ge(cell, LinExpr::constant(palisade_num::Rat::from(range.min()))));
+                d.assume(&LinCons::le(cell, LinExpr::constant(palisade_num::Rat::from(range.max()))));
+            }
+        }
+        let Some(root) = tree.root() else { return };
+        let whole = d.clone();
+        let equal = |d: &mut D, tree: &mut Tree, value: num::NodeId| {
             let cell = tree.dim(dim);
             tree.cmp(num::CmpOp::Eq, cell, value);
-            d.assume_tree(&tree, true);
+            d.assume_tree(tree, true);
+        };
+        let num::Node::Wrap(ty, inner) = *tree.node(root) else { return equal(d, &mut tree, root) };
+        // Period by period the wrap is a shift; beyond the nearest ones it stays a wrap.
+        let mut union: Option<D> = None;
+        let mut piece = |low: Option<palisade_num::Int>, high: Option<palisade_num::Int>, k: Option<i64>| {
+            let mut part = whole.clone();
+            for (bound, below) in [(low, true), (high, false)] {
+                let Some(bound) = bound else { continue };
+                let mut limit = tree.clone();
+                let bound = limit.int(bound);
+                if below {
+                    limit.cmp(num::CmpOp::Le, bound, inner);
+                } else {
+                    limit.cmp(num::CmpOp::Le, inner, bound);
+                }
+                part.assume_tree(&limit, true);
+            }
+            let mut value = tree.clone();
+            let shifted = match k {
+                Some(k) => {
+                    let by = value.int(palisade_num::Int::from(k) * palisade_num::Int::pow2(ty.width));
+                    value.bin(num::BinOp::Sub, inner, by)
+                }
+                None => root,
+            };
+            equal(&mut part, &mut value, shifted);
+            if !part.is_bottom() {
+                match &mut union {
+                    Some(u) => {
+                        u.join_with(&part);
+                    }
+                    None => union = Some(part),
+                }
+            }
+        };
+        let period = |k: i64| palisade_num::Int::from(k) * palisade_num::Int::pow2(ty.width);
+        for k in -1..=1 {
+            piece(Some(ty.min() + period(k)), Some(ty.max() + period(k)), Some(k));
+        }
+        piece(None, Some(ty.min() - period(1) - palisade_num::Int::ONE), None);
+        piece(Some(ty.max() + period(1) + palisade_num::Int::ONE), None, None);
+        match union {
+            Some(u) => *d = u,
+            None => d.assume(&LinCons::contradiction()),
         }
     }
 

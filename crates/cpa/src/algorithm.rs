@@ -38,6 +38,14 @@ pub enum Status {
     Stopped(Halt),
 }
 
+/// What narrowing makes of a state.
+enum Narrowed<S> {
+    Same,
+    Smaller(S),
+    /// Nothing leads to it any more.
+    Empty,
+}
+
 /// A run of the algorithm over one analysis.
 pub struct Exploration<C: Cpa> {
     cpa: C,
@@ -294,13 +302,20 @@ impl<C: Cpa> Exploration<C> {
         let before: Vec<(NodeId, C::State)> =
             self.reached.iter().map(|(id, state)| (id, state.clone())).collect();
         let Some(incoming) = self.incoming() else { return Ok(()) };
-        let result = self.narrowing_rounds(budget, rounds, &incoming);
+        let mut empty = vec![false; incoming.len()];
+        let result = self.narrowing_rounds(budget, rounds, &incoming, &mut empty);
         // Transfer relations need not be monotone, so that the result is inductive is checked.
-        if !matches!(result, Ok(())) || !matches!(self.is_inductive(&incoming), Ok(true)) {
+        if !matches!(result, Ok(())) || !matches!(self.is_inductive(&incoming, &empty), Ok(true)) {
             for (id, state) in before {
                 self.reached.refine_state(id, state);
             }
+            return result;
         }
+        for (i, _) in empty.iter().enumerate().filter(|(_, e)| **e) {
+            self.reached.remove(NodeId::new(i));
+        }
+        let reached = &self.reached;
+        self.targets.retain(|&t| !reached.is_removed(t));
         result
     }
 
@@ -326,6 +341,7 @@ impl<C: Cpa> Exploration<C> {
         budget: &Budget,
         rounds: usize,
         incoming: &[Vec<(NodeId, Step)>],
+        empty: &mut [bool],
     ) -> Result<(), Halt> {
         let mut order: Vec<NodeId> = self.reached.nodes().collect();
         order.retain(|id| self.reached.parent(*id).is_some());
@@ -333,9 +349,19 @@ impl<C: Cpa> Exploration<C> {
             let mut changed = false;
             for &node in &order {
                 budget.check()?;
-                if let Some(state) = self.narrowed(node, &incoming[node.index()])? {
-                    self.reached.refine_state(node, state);
-                    changed = true;
+                if empty[node.index()] {
+                    continue;
+                }
+                match self.narrowed(node, &incoming[node.index()], empty)? {
+                    Narrowed::Same => {}
+                    Narrowed::Smaller(state) => {
+                        self.reached.refine_state(node, state);
+                        changed = true;
+                    }
+                    Narrowed::Empty => {
+                        empty[node.index()] = true;
+                        changed = true;
+                    }
                 }
             }
             if !changed {
@@ -346,12 +372,13 @@ impl<C: Cpa> Exploration<C> {
     }
 
     /// Whether along every link the node covers the successors that belong to its partition.
-    fn is_inductive(&mut self, incoming: &[Vec<(NodeId, Step)>]) -> Result<bool, Halt> {
+    fn is_inductive(&mut self, incoming: &[Vec<(NodeId, Step)>], empty: &[bool]) -> Result<bool, Halt> {
         for (i, links) in incoming.iter().enumerate() {
             let to = self.reached.state(NodeId::new(i)).clone();
-            for link in links {
+            for link in links.iter().filter(|(parent, _)| !empty[parent.index()]) {
                 for s in self.successors_along(link)? {
-                    if self.cpa.key(&s) == self.cpa.key(&to) && !self.cpa.leq(&s, &to)? {
+                    let covered = !empty[i] && self.cpa.leq(&s, &to)?;
+                    if self.cpa.key(&s) == self.cpa.key(&to) && !covered {
                         return Ok(false);
                     }
                 }
@@ -371,12 +398,17 @@ impl<C: Cpa> Exploration<C> {
         Ok(kept)
     }
 
-    /// The narrowed state of a node, if it changes.
-    fn narrowed(&mut self, node: NodeId, links: &[(NodeId, Step)]) -> Result<Option<C::State>, Halt> {
+    /// What the links into a node leave of its state.
+    fn narrowed(
+        &mut self,
+        node: NodeId,
+        links: &[(NodeId, Step)],
+        empty: &[bool],
+    ) -> Result<Narrowed<C::State>, Halt> {
         let upper = self.reached.state(node).clone();
         let key = self.cpa.key(&upper);
         let mut lower: Option<C::State> = None;
-        for link in links {
+        for link in links.iter().filter(|(parent, _)| !empty[parent.index()]) {
             for s in self.successors_along(link)? {
                 if self.cpa.key(&s) != key {
                     continue;
@@ -387,12 +419,11 @@ impl<C: Cpa> Exploration<C> {
                 });
             }
         }
-        // A node that nothing leads to any more keeps its state: bottom need not be expressible.
-        let Some(lower) = lower else { return Ok(None) };
+        let Some(lower) = lower else { return Ok(Narrowed::Empty) };
         if !self.cpa.leq(&lower, &upper)? {
-            return Ok(None);
+            return Ok(Narrowed::Same);
         }
         let new = self.cpa.narrow(&upper, &lower)?;
-        Ok((new != upper).then_some(new))
+        Ok(if new == upper { Narrowed::Same } else { Narrowed::Smaller(new) })
     }
 }

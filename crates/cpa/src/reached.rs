@@ -286,6 +286,18 @@ impl<C: Cpa> Reached<C> {
         self.states[id] = state;
     }
 
+    /// Takes one node out of the set; its links stay.
+    pub(crate) fn remove(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id];
+        if !std::mem::replace(&mut node.dead, true) {
+            node.waiting = false;
+            self.live -= 1;
+            for partition in &mut self.partitions {
+                partition.nodes.retain(|n| *n != id);
+            }
+        }
+    }
+
     pub(crate) fn add_cover(&mut self, link: CoverLink) {
         self.covered.push(link);
     }

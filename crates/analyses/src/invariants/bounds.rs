@@ -123,14 +123,13 @@ impl<'p> Rules<'p> {
 
     /// Ranking functions that the conditions and registers of a way suggest.
     fn candidates(&self, way: &Way) -> Vec<Ranking> {
-        let mut found = Vec::new();
+        let registers = self.program.vars.ids().filter(|v| register(self.program, *v).is_some());
+        let mut found: Vec<Ranking> = registers.map(Ranking::Lsb).collect();
         for &edge in &way.edges {
             if let Op::Assume { cond } = self.program.edges[edge].op {
                 self.differences(cond, &mut found);
             }
         }
-        let registers = self.program.vars.ids().filter(|v| register(self.program, *v).is_some());
-        found.extend(registers.map(Ranking::Lsb));
         found
     }
 

@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 const RUNS: u64 = 40;
 /// Steps of a run.
 const STEPS: u64 = 20_000;
-/// Samples that are kept for a loop head.
-const SAMPLES: usize = 200;
+/// Samples that are kept for a loop head from one run, so that all runs have a say.
+const SAMPLES: usize = 10;
 /// Variables of a hypothesis beyond this number are left out.
 const MAX_VARS: usize = 12;
 
@@ -40,10 +40,11 @@ pub fn invariants(task: &Task, seed: u64, budget: &Budget) -> Result<Checked, Ha
     let mut interp = Interp::new(program, config);
     for run in 0..RUNS {
         budget.check()?;
+        let full: BTreeMap<LocId, usize> = samples.iter().map(|(h, s)| (*h, s.len() + SAMPLES)).collect();
         let mut look = |edge: EdgeId, state: &State<'_>| {
             let at = program.edges[edge].src;
             if let (Some(known), Some(vars)) = (samples.get_mut(&at), vars.get(&at))
-                && known.len() < SAMPLES
+                && known.len() < full[&at]
             {
                 let sample: Option<Vec<i128>> =
                     vars.iter().map(|v| state.var(*v).and_then(|x| x.as_int())).collect();
@@ -95,7 +96,8 @@ fn hypothesis(program: &Program, vars: &[VarId], samples: &[Vec<i128>]) -> Vec<L
         samples.iter().map(|s| s.iter().map(|x| rat(*x)).chain([Rat::ONE]).collect()).collect();
     let width = vars.len() + 1;
     let mut basis = null_space(rows, width);
-    reduce(&mut basis, (0..width).rev());
+    // The later variables by the earlier ones and the constant.
+    reduce(&mut basis, (0..vars.len()).rev().chain([vars.len()]));
     let linear = |k: &[(usize, i128)], constant: &Rat, relation| {
         let terms: Vec<(VarId, Rat)> = k.iter().map(|(i, k)| (vars[*i], rat(*k))).collect();
         Linear::new(&terms, constant, relation)

@@ -119,8 +119,9 @@ impl System {
         }
         let mut basis: Vec<Vec<Rat>> =
             null_space(rows, width).into_iter().map(|v| v[..unknowns].to_vec()).collect();
-        // Each fact should speak about few variables, the later ones by the earlier ones.
-        reduce(&mut basis, (0..unknowns).rev());
+        // Each fact should speak about few variables: the later ones by the earlier ones and the
+        // constant.
+        reduce(&mut basis, (0..unknowns - 1).rev().chain([unknowns - 1]));
         basis.iter().filter_map(|row| self.linear(row, Relation::Zero)).collect()
     }
 
