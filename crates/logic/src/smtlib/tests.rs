@@ -96,6 +96,21 @@ fn cores_name_assertions() {
     );
 }
 
+/// Six of eight elements are `x`, and only one element of the other array is not zero.
+#[test]
+fn constant_arrays_are_counted() {
+    let array = "(as const (Array (_ BitVec 3) (_ BitVec 3)))";
+    check(
+        &format!(
+            "(declare-const x (_ BitVec 3))(declare-const i (_ BitVec 3))(declare-const j (_ BitVec 3))
+             (declare-const k (_ BitVec 3))(declare-const v (_ BitVec 3))
+             (assert (= (store (store ({array} x) i #b100) j v) (store ({array} #b000) k #b011)))
+             (check-sat)(assert (distinct x #b000))(check-sat)"
+        ),
+        "sat\nunsat",
+    );
+}
+
 #[test]
 fn every_operator_has_its_meaning() {
     // Each line is true by the definitions of the theories.

@@ -60,33 +60,38 @@ impl Peer {
         }
     }
 
-    /// The answers to the last script; `None` if the solver gave up on it. An error that is not
-    /// a known limitation is a mistake of the test.
-    pub fn answers(&mut self, script: &str) -> Option<Vec<String>> {
+    /// The lines of the answer to the last script; `None` if the solver gave up on it. An error
+    /// that is not a known limitation is a mistake of the test.
+    pub fn lines(&mut self, script: &str) -> Option<Vec<String>> {
         let mut out = Vec::new();
         loop {
-            let line = self
-                .running
-                .as_ref()
-                .and_then(|(_, _, lines)| lines.recv_timeout(Duration::from_secs(120)).ok());
-            match line.as_deref().map(|l| l.trim().trim_matches('"')) {
-                Some("finished") => return Some(out),
-                Some(answer @ ("sat" | "unsat" | "unknown")) => out.push(answer.to_owned()),
-                Some("timeout") => out.push("unknown".to_owned()),
-                Some(line) if line.contains("error") => {
-                    let known =
-                        ["does not yet support", "expected a value", "canceled", "timeout", "resource"];
+            let patience = Duration::from_secs(120);
+            let line = self.running.as_ref().and_then(|(_, _, lines)| lines.recv_timeout(patience).ok());
+            match line {
+                Some(line) if line.trim_matches('"') == "finished" => return Some(out),
+                Some(line) if line.contains("(error") => {
+                    let known = ["does not yet support", "expected a value", "canceled", "timeout", "resource"];
                     assert!(known.iter().any(|k| line.contains(k)), "{}: {line}\n{script}", self.name);
                     self.restart();
                     return None;
                 }
-                Some(_) => {}
+                Some(line) => out.push(line),
                 None => {
                     self.restart();
                     return None;
                 }
             }
         }
+    }
+
+    /// The answers to the checks of the last script; `None` if the solver gave up on it.
+    pub fn answers(&mut self, script: &str) -> Option<Vec<String>> {
+        let answer = |line: String| match line.trim() {
+            answer @ ("sat" | "unsat" | "unknown") => Some(answer.to_owned()),
+            "timeout" => Some("unknown".to_owned()),
+            _ => None,
+        };
+        Some(self.lines(script)?.into_iter().filter_map(answer).collect())
     }
 }
 
