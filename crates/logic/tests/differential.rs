@@ -110,7 +110,8 @@ fn claim(script: &Script, steps: &[usize], literals: &[String]) -> String {
 fn verifications(script: &Script, output: &[String]) -> Vec<Option<(bool, String, String)>> {
     let answers = output.split(|line| line == "\"finished\"");
     let list = |line: &str| line[1..line.len() - 1].to_owned();
-    let verify = |((steps, literals), answer): ((Vec<usize>, &[String]), &[String])| match answer[0].as_str() {
+    let verify = |((steps, literals), answer): ((Vec<usize>, &[String]), &[String])| match answer[0].as_str()
+    {
         "sat" => {
             let model = answer[2..answer.len() - 1].join("\n");
             Some((true, model, claim(script, &steps, literals)))

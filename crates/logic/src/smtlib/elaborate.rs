@@ -174,7 +174,8 @@ impl<'e, 'a> Elaborator<'e, 'a> {
                 return self.literal(id, bits.len(), |i| bits[bits.len() - 1 - i] == b'1').map(Some);
             }
             Kind::Hexadecimal => {
-                let nibbles: Vec<u32> = tree.digits(id).chars().rev().filter_map(|c| c.to_digit(16)).collect();
+                let nibbles: Vec<u32> =
+                    tree.digits(id).chars().rev().filter_map(|c| c.to_digit(16)).collect();
                 return self.literal(id, 4 * nibbles.len(), |i| nibbles[i / 4] >> (i % 4) & 1 == 1).map(Some);
             }
             Kind::List => {}

@@ -70,7 +70,8 @@ impl Peer {
             match line {
                 Some(line) if line.trim_matches('"') == "finished" => return Some(out),
                 Some(line) if line.contains("(error") => {
-                    let known = ["does not yet support", "expected a value", "canceled", "timeout", "resource"];
+                    let known =
+                        ["does not yet support", "expected a value", "canceled", "timeout", "resource"];
                     assert!(known.iter().any(|k| line.contains(k)), "{}: {line}\n{script}", self.name);
                     self.restart();
                     return None;
