@@ -5,7 +5,7 @@ use super::{Blaster, Exhausted};
 use crate::bitvec::BitVec;
 
 /// Sum and carry of three bits.
-fn full_adder(aig: &mut Aig, a: Lit, b: Lit, c: Lit) -> (Lit, Lit) {
+pub(super) fn full_adder(aig: &mut Aig, a: Lit, b: Lit, c: Lit) -> (Lit, Lit) {
     let half = aig.xor(a, b);
     (aig.xor(half, c), aig.majority(a, b, c))
 }

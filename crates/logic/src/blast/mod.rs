@@ -6,6 +6,7 @@
 pub(crate) mod aig;
 mod circuits;
 pub(crate) mod cnf;
+mod counting;
 
 use aig::{Aig, Lit};
 use palisade_base::Stop;
@@ -42,6 +43,8 @@ pub(crate) struct Blaster {
     bits: Vec<Lit>,
     /// Quotients and remainders that exist, by their operands' first bits.
     divisions: rustc_hash::FxHashMap<(Term, Term), (u32, u32)>,
+    /// Sums of bits that some words are.
+    forms: rustc_hash::FxHashMap<Term, std::sync::Arc<counting::Form>>,
     /// By group of inputs: literals that hold, and define the inputs.
     pub(crate) side_conditions: Vec<Vec<Lit>>,
     /// Variables that have bits, in the order of blasting.
@@ -59,6 +62,7 @@ impl Blaster {
             start: Vec::new(),
             bits: Vec::new(),
             divisions: rustc_hash::FxHashMap::default(),
+            forms: rustc_hash::FxHashMap::default(),
             side_conditions: Vec::new(),
             variables: Vec::new(),
             limits: Limits::default(),
@@ -160,6 +164,11 @@ impl Blaster {
             Sort::BitVec(w) => w,
             Sort::Array { .. } => return Ok(Vec::new()),
         };
+        if matches!(terms.op(t), Op::Add | Op::Extract)
+            && let Some(bits) = self.count(terms, t)
+        {
+            return Ok(bits);
+        }
         Ok(match terms.op(t) {
             Op::Const => match terms.value_of(t) {
                 Some(v) => (0..size).map(|i| Lit::constant(v.bit(i))).collect(),

@@ -4,7 +4,8 @@
 use crate::bitvec::BitVec;
 use crate::eval::Evaluator;
 use crate::term::{Sort, Term, Terms};
-use crate::value::{Model, Value};
+use crate::testing::{Signature, all_models};
+use crate::value::{ArrayValue, Model, Value};
 
 /// A small deterministic generator (xorshift), so that failures repeat.
 struct Random(u64);
@@ -454,4 +455,49 @@ fn normal_forms() {
     let written = s.store(a, i1, b);
     assert_eq!(s.select(written, i2), s.select(a, i2));
     assert_eq!(s.select(written, i1), b);
+    // An exchange of two elements is the same whichever is written first.
+    let (at_x, at_y) = (s.select(a, x), s.select(a, y));
+    let first = s.store(a, x, at_y);
+    let exchanged = s.store(first, y, at_x);
+    let first = s.store(a, y, at_x);
+    assert_eq!(s.store(first, x, at_y), exchanged);
+    // Arrays with a common origin are compared where they were written.
+    let same = s.eq(written, a);
+    let element = s.select(a, i1);
+    assert_eq!(same, s.eq(element, b));
+}
+
+/// The rules for arrays, on all arrays with two and four elements.
+#[test]
+fn array_rules_against_brute_force() {
+    for (index, elem) in [(1, 2), (2, 1)] {
+        let mut s = Terms::new();
+        let a = s.var("a", Sort::Array { index, elem });
+        let (i, j, v) = (
+            s.var("i", Sort::BitVec(index)),
+            s.var("j", Sort::BitVec(index)),
+            s.var("v", Sort::BitVec(elem)),
+        );
+        let (at_i, at_j) = (s.select(a, i), s.select(a, j));
+        let g = Signature { vars: vec![a, i, j, v], funcs: Vec::new(), widths: vec![1, 2] };
+        let models = all_models(&s, &g);
+        let writes = [(i, at_j), (j, at_i), (i, v), (j, v), (j, at_j)];
+        for (first, second) in writes.iter().flat_map(|w| writes.iter().map(move |u| (w, u))) {
+            let once = s.store(a, first.0, first.1);
+            let twice = s.store(once, second.0, second.1);
+            let back = s.store(a, second.0, second.1);
+            let back = s.store(back, first.0, first.1);
+            let (same, read) = (s.eq(twice, back), s.select(twice, i));
+            for m in &models {
+                let bv = |t: Term| s.evaluate(t, m).as_bv().expect("a bit-vector").clone();
+                let Value::Array(array) = s.evaluate(a, m) else { unreachable!("an array") };
+                let write = |array: &ArrayValue, w: &(Term, Term)| array.store(bv(w.0), bv(w.1));
+                let expected = write(&write(&array, first), second);
+                assert_eq!(s.evaluate(twice, m), Value::Array(expected.clone()));
+                let other = write(&write(&array, second), first);
+                assert_eq!(s.evaluate(same, m), Value::Bool(expected == other));
+                assert_eq!(bv(read), *expected.select(&bv(i)));
+            }
+        }
+    }
 }

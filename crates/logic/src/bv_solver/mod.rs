@@ -1,9 +1,13 @@
 //! The solver inside the binary: word-level preprocessing, bit-blasting, CaDiCaL.
 
+mod facts;
 mod preprocess;
+mod ranges;
 mod relevant;
 mod theory;
 
+#[cfg(test)]
+mod pass_tests;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +19,7 @@ use crate::eval::{Interpretation, Leaf, Memo};
 use crate::solver::{Answer, Limits, Solver, Unknown};
 use crate::term::{Func, Op, Sort, Term, Terms};
 use crate::value::{Model, Value};
+use facts::Facts;
 use preprocess::Definitions;
 use relevant::Relevant;
 use theory::Consistency;
@@ -25,12 +30,15 @@ use theory::Consistency;
 /// with activation literals, so what was learned stays across [`Solver::pop`].
 pub struct BvSolver {
     definitions: Definitions,
+    facts: Facts,
     relevant: Relevant,
     blaster: Blaster,
     sat: Sat,
     limits: Limits,
     /// Assertions that no check has seen, with their levels.
     pending: VecDeque<(usize, Term)>,
+    /// Preprocessed assertions that the search does not have yet, with their levels.
+    ready: VecDeque<(usize, Term)>,
     level: usize,
     /// Activation literals of the open levels, as far as they have assertions in the search.
     activation: Vec<Option<i32>>,
@@ -124,11 +132,13 @@ impl BvSolver {
     pub fn new() -> Self {
         BvSolver {
             definitions: Definitions::new(),
+            facts: Facts::default(),
             relevant: Relevant::new(),
             blaster: Blaster::new(),
             sat: Sat::new(),
             limits: Limits::default(),
             pending: VecDeque::new(),
+            ready: VecDeque::new(),
             level: 0,
             activation: Vec::new(),
             refuted: None,
@@ -147,21 +157,20 @@ impl BvSolver {
         self.blaster.bytes() + self.sat.bytes()
     }
 
-    /// Gives all pending assertions to the search. What the limits cut off stays pending.
+    /// Gives all pending assertions to the search. What the limits cut off stays ready.
     fn flush(&mut self, terms: &mut Terms) -> Result<(), Exhausted> {
         while let Some(&(level, _)) = self.pending.front() {
             let count = self.pending.iter().take_while(|(l, _)| *l == level).count();
             let batch: Vec<Term> = self.pending.drain(..count).map(|(_, t)| t).collect();
             self.definitions.open_until(level);
-            let mut rest = self.definitions.absorb(terms, &batch);
-            rest.reverse();
-            while let Some(&t) = rest.last() {
-                if let Err(why) = self.require(terms, t, level) {
-                    rest.into_iter().for_each(|t| self.pending.push_front((level, t)));
-                    return Err(why);
-                }
-                rest.pop();
-            }
+            self.facts.open_until(level);
+            let rest = self.definitions.absorb(terms, &batch);
+            let rest = self.facts.absorb(terms, rest);
+            self.ready.extend(rest.into_iter().map(|t| (level, t)));
+        }
+        while let Some(&(level, t)) = self.ready.front() {
+            self.require(terms, t, level)?;
+            self.ready.pop_front();
         }
         Ok(())
     }
@@ -224,6 +233,7 @@ impl BvSolver {
             return Ok(Outcome::Unsat(Vec::new()));
         }
         self.definitions.open_until(self.level);
+        self.facts.open_until(self.level);
         while self.relevant.level() < self.level {
             self.relevant.open();
         }
@@ -239,6 +249,7 @@ impl BvSolver {
         let first = lits.len();
         for t in assumptions {
             let rewritten = self.definitions.rewrite(terms, *t);
+            let rewritten = self.facts.rewrite(terms, rewritten);
             if rewritten == terms.fls() {
                 return Ok(Outcome::Unsat(vec![*t]));
             }
@@ -287,7 +298,9 @@ impl Solver for BvSolver {
         self.level -= 1;
         self.outcome = Outcome::None;
         self.pending.retain(|(level, _)| *level <= self.level);
+        self.ready.retain(|(level, _)| *level <= self.level);
         self.definitions.close_until(self.level);
+        self.facts.close_until(self.level);
         while self.relevant.level() > self.level {
             self.relevant.close();
         }

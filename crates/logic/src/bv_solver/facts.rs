@@ -1,0 +1,217 @@
+//! Propagation of what is asserted: truth values, constants and bounds.
+//!
+//! An asserted formula is true wherever else it occurs; from `t = c` follows that `t` may be
+//! replaced by the constant, and comparisons bound their operands. Assertions are taken one after
+//! the other: each is rewritten by those before it and then asserted itself, so that two
+//! assertions never justify each other away. What a level asserts is forgotten when it is popped.
+
+use crate::bitvec::BitVec;
+use crate::term::{Op, Sort, Term, Terms};
+
+use super::ranges::Ranges;
+
+/// No term: not rewritten yet.
+const NONE: Term = Term(u32::MAX);
+
+/// The facts of the open levels, and the rewriting of terms under them.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// What each term is rewritten to. Facts that came later are not taken into account.
+    memo: Vec<Term>,
+    /// Changed entries with what they were before.
+    trail: Vec<(Term, Term)>,
+    ranges: Ranges,
+    /// The lengths of the trails below each open level.
+    marks: Vec<(usize, usize)>,
+}
+
+impl Facts {
+    /// Opens levels until there are `level` of them.
+    pub(super) fn open_until(&mut self, level: usize) {
+        while self.marks.len() < level {
+            self.marks.push((self.trail.len(), self.ranges.changes()));
+        }
+    }
+
+    /// Closes levels until there are `level` of them.
+    pub(super) fn close_until(&mut self, level: usize) {
+        while self.marks.len() > level {
+            let (trail, ranges) = self.marks.pop().expect("there are levels left");
+            for (t, before) in self.trail.drain(trail..).rev() {
+                self.memo[t.index()] = before;
+            }
+            self.ranges.undo(ranges);
+        }
+    }
+
+    fn get(&self, t: Term) -> Term {
+        self.memo.get(t.index()).copied().unwrap_or(NONE)
+    }
+
+    fn set(&mut self, t: Term, to: Term) {
+        if self.memo.len() <= t.index() {
+            self.memo.resize(t.index() + 1, NONE);
+        }
+        let before = std::mem::replace(&mut self.memo[t.index()], to);
+        if before != to {
+            self.trail.push((t, before));
+        }
+    }
+
+    /// Takes new assertions and returns what remains of them, as conjuncts.
+    pub(super) fn absorb(&mut self, terms: &mut Terms, mut assertions: Vec<Term>) -> Vec<Term> {
+        // Atoms are the facts that simplify other formulas; terms are made before their users.
+        assertions.sort_by_key(|t| (!is_atom(terms, *t), *t));
+        let mut out = Vec::new();
+        for t in assertions {
+            let t = self.rewrite(terms, t);
+            for t in terms.conjuncts(t) {
+                if t != terms.tru() {
+                    self.learn(terms, t);
+                    out.push(t);
+                }
+            }
+        }
+        out
+    }
+
+    /// Takes over that an assertion holds.
+    fn learn(&mut self, terms: &mut Terms, t: Term) {
+        let (atom, truth) = match terms.as_not(t) {
+            Some(atom) => (atom, false),
+            None => (t, true),
+        };
+        let value = terms.bool_const(truth);
+        self.set(t, terms.tru());
+        self.set(atom, value);
+        for narrowed in self.ranges.learn(terms, atom, truth) {
+            self.split_high_zeros(terms, narrowed);
+        }
+        if terms.op(atom) == Op::Eq {
+            self.learn_equation(terms, atom, truth);
+        }
+    }
+
+    fn learn_equation(&mut self, terms: &mut Terms, equation: Term, truth: bool) {
+        let (x, y) = (terms.arg(equation, 0), terms.arg(equation, 1));
+        let width = match terms.sort(x) {
+            Sort::BitVec(w) => w,
+            _ => return,
+        };
+        let value = match terms.value_of(y) {
+            Some(v) if truth => v,
+            Some(v) if width == 1 => v.not(),
+            None if truth => {
+                // The newer one may be made from the older one, not the other way round.
+                let (old, new) = if x < y { (x, y) } else { (y, x) };
+                if is_leaf(terms, new) {
+                    self.set(new, old);
+                }
+                return;
+            }
+            _ => return,
+        };
+        let constant = terms.bv_const(&value);
+        self.set(x, constant);
+        if let Some((high, low)) = terms.extract_bounds(x) {
+            let whole = terms.arg(x, 0);
+            if is_leaf(terms, whole) && self.is_whole(whole) {
+                self.split(terms, whole, high, low, constant);
+            }
+        }
+    }
+
+    /// Whether a term was not replaced by something else so far.
+    fn is_whole(&self, t: Term) -> bool {
+        matches!(self.get(t), to if to == NONE || to == t)
+    }
+
+    /// A leaf whose bits `high` to `low` are known is replaced by its parts.
+    fn split(&mut self, terms: &mut Terms, leaf: Term, high: u32, low: u32, value: Term) {
+        let mut parts = value;
+        if low > 0 {
+            let below = terms.extract(leaf, low - 1, 0);
+            parts = terms.concat(parts, below);
+        }
+        if high + 1 < terms.width(leaf) {
+            let above = terms.extract(leaf, terms.width(leaf) - 1, high + 1);
+            parts = terms.concat(above, parts);
+        }
+        self.set(leaf, parts);
+    }
+
+    /// A leaf with a small greatest value has zeros above it.
+    fn split_high_zeros(&mut self, terms: &mut Terms, t: Term) {
+        let Some(range) = self.ranges.range(terms, t).filter(|_| is_leaf(terms, t)) else { return };
+        let width = terms.width(t);
+        let used = (64 - range.high.leading_zeros()).max(1);
+        if used < width && self.is_whole(t) {
+            let zeros = terms.bv_const(&BitVec::zero(width - used));
+            self.split(terms, t, width - 1, used, zeros);
+        }
+    }
+
+    /// Rewrites a term under the facts.
+    pub(super) fn rewrite(&mut self, terms: &mut Terms, t: Term) -> Term {
+        let mut stack = vec![t];
+        let mut args = Vec::new();
+        while let Some(&t) = stack.last() {
+            if self.get(t) != NONE {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            stack.extend(terms.args(t).iter().filter(|a| self.get(**a) == NONE));
+            if stack.len() > before {
+                continue;
+            }
+            args.clear();
+            args.extend(terms.args(t).iter().map(|a| self.get(*a)));
+            let new = if args == terms.args(t) { t } else { terms.with_args(t, &args) };
+            let new = self.simplified(terms, new);
+            self.set(t, new);
+            stack.pop();
+        }
+        self.get(t)
+    }
+
+    /// What the facts say about a term with rewritten arguments.
+    fn simplified(&self, terms: &mut Terms, t: Term) -> Term {
+        if terms.is_bool(t) {
+            return self.truth(terms, t).map_or(t, |v| terms.bool_const(v));
+        }
+        let mut t = t;
+        // Reads look past writes to indices that the facts keep apart.
+        while terms.op(t) == Op::Select && terms.op(terms.arg(t, 0)) == Op::Store {
+            let (array, index) = (terms.arg(t, 0), terms.arg(t, 1));
+            let (inner, at, element) = (terms.arg(array, 0), terms.arg(array, 1), terms.arg(array, 2));
+            let same = terms.eq(at, index);
+            match self.truth(terms, same) {
+                Some(false) => t = terms.select(inner, index),
+                Some(true) => return element,
+                None => break,
+            }
+        }
+        t
+    }
+
+    fn truth(&self, terms: &Terms, t: Term) -> Option<bool> {
+        let known = Some(self.get(t)).filter(|t| *t != NONE).and_then(|t| terms.bool_value(t));
+        known.or_else(|| terms.bool_value(t)).or_else(|| self.ranges.decide(terms, t))
+    }
+}
+
+/// Whether a formula is no combination of other formulas.
+fn is_atom(terms: &Terms, t: Term) -> bool {
+    let t = terms.as_not(t).unwrap_or(t);
+    match terms.op(t) {
+        Op::And | Op::Ite => false,
+        Op::Eq => !terms.is_bool(terms.arg(t, 0)),
+        _ => true,
+    }
+}
+
+/// Whether a bit-vector is no combination of other bit-vectors.
+fn is_leaf(terms: &Terms, t: Term) -> bool {
+    matches!(terms.op(t), Op::Var | Op::Select | Op::Apply)
+}

@@ -1,0 +1,183 @@
+//! The preprocessing passes and the normal form of sums, each against brute force.
+
+use super::*;
+use crate::bitvec::BitVec;
+use crate::eval::Evaluator;
+use crate::testing::{self, Random, Signature, random_term};
+
+fn small_signature(s: &mut Terms) -> Signature {
+    let vars = vec![
+        s.var("x", Sort::BitVec(3)),
+        s.var("y", Sort::BitVec(2)),
+        s.var("a", Sort::Array { index: 1, elem: 1 }),
+        s.var("p", Sort::Bool),
+    ];
+    Signature { vars, funcs: Vec::new(), widths: vec![1, 2, 3, 5] }
+}
+
+/// A random formula, often a comparison with a constant, so that there are bounds to propagate.
+fn random_assertion(s: &mut Terms, g: &Signature, r: &mut Random, depth: u32) -> Term {
+    if r.below(2) == 0 {
+        return random_term(s, g, r, Sort::Bool, depth);
+    }
+    let w = g.widths[r.below(g.widths.len())];
+    let t = random_term(s, g, r, Sort::BitVec(w), depth.min(2) - 1);
+    let c = r.bits(w);
+    let c = s.bv_const(&c);
+    let (a, b) = if r.below(2) == 0 { (t, c) } else { (c, t) };
+    testing::PREDICATES[r.below(7)](s, a, b)
+}
+
+fn truths(s: &Terms, models: &[Model], t: Term) -> Vec<bool> {
+    models.iter().map(|m| Evaluator::new(m).truth(s, t)).collect()
+}
+
+/// Assertions keep their meaning together, and other formulas keep theirs wherever the assertions
+/// hold, also after levels were popped.
+#[test]
+fn facts_against_brute_force() {
+    let mut s = Terms::new();
+    let g = small_signature(&mut s);
+    let models = testing::all_models(&s, &g);
+    let mut changed = 0;
+    for seed in 0..500 {
+        let r = &mut Random::new(seed);
+        let mut facts = Facts::default();
+        let mut holds: Vec<Vec<bool>> = vec![vec![true; models.len()]];
+        for _ in 0..6 {
+            if r.below(4) == 0 {
+                let keep = r.below(holds.len());
+                holds.truncate(keep + 1);
+                facts.close_until(keep);
+            }
+            let assertions: Vec<Term> =
+                (0..1 + r.below(3)).map(|_| random_assertion(&mut s, &g, r, 3)).collect();
+            facts.open_until(holds.len());
+            let mut expected = holds.last().expect("the first level stays").clone();
+            let mut actual = expected.clone();
+            let also = |all: &mut Vec<bool>, s: &Terms, t: Term| {
+                all.iter_mut().zip(truths(s, &models, t)).for_each(|(a, b)| *a &= b);
+            };
+            assertions.iter().for_each(|t| also(&mut expected, &s, *t));
+            facts.absorb(&mut s, assertions).into_iter().for_each(|t| also(&mut actual, &s, t));
+            assert_eq!(expected, actual, "seed {seed}");
+            holds.push(expected);
+
+            let t = random_assertion(&mut s, &g, r, 4);
+            let rewritten = facts.rewrite(&mut s, t);
+            changed += usize::from(rewritten != t);
+            let (before, after) = (truths(&s, &models, t), truths(&s, &models, rewritten));
+            let asserted = holds.last().expect("just pushed");
+            assert!((0..models.len()).all(|i| !asserted[i] || before[i] == after[i]), "seed {seed}");
+        }
+    }
+    assert!(changed > 400, "only {changed} formulas were rewritten");
+}
+
+/// Values stay within the ranges of terms.
+#[test]
+fn ranges_against_brute_force() {
+    let mut s = Terms::new();
+    let g = small_signature(&mut s);
+    let models = testing::all_models(&s, &g);
+    let mut narrow = 0;
+    for seed in 0..1500 {
+        let r = &mut Random::new(seed);
+        let mut ranges = ranges::Ranges::default();
+        let mut allowed: Vec<&Model> = models.iter().collect();
+        for _ in 0..r.below(3) {
+            let t = random_assertion(&mut s, &g, r, 2);
+            let (atom, truth) = s.as_not(t).map_or((t, true), |atom| (atom, false));
+            ranges.learn(&s, atom, truth);
+            allowed.retain(|m| Evaluator::new(*m).truth(&s, t));
+        }
+        let w = g.widths[r.below(g.widths.len())];
+        let t = random_term(&mut s, &g, r, Sort::BitVec(w), 4);
+        let range = ranges.range(&s, t).expect("a narrow word has a range");
+        narrow += usize::from(range.low > 0 || range.high + 1 < 1 << w);
+        let t_less = random_term(&mut s, &g, r, Sort::Bool, 3);
+        let decided = ranges.decide(&s, t_less);
+        for m in allowed {
+            let value = s.evaluate(t, m).as_bv().expect("a bit-vector").to_u64().expect("small");
+            assert!(range.low <= value && value <= range.high, "seed {seed}: {value} is not in {range:?}");
+            assert!(decided.is_none_or(|d| d == Evaluator::new(m).truth(&s, t_less)), "seed {seed}");
+        }
+    }
+    assert!(narrow > 200, "only {narrow} ranges say something");
+}
+
+/// Random sums of parts of one word, for all its values.
+#[test]
+fn sums_of_bits_against_brute_force() {
+    let mut s = Terms::new();
+    let x = s.var("x", Sort::BitVec(6));
+    for seed in 0..60 {
+        let r = &mut Random::new(seed);
+        let mut pool = vec![s.zero_extend(x, 6)];
+        for i in 0..6 {
+            let bit = s.extract(x, i, i);
+            pool.push(s.zero_extend(bit, 11));
+        }
+        for _ in 0..12 {
+            let (a, b) = (pool[r.below(pool.len())], pool[r.below(pool.len())]);
+            let c = r.bits(12);
+            let c = s.bv_const(&c);
+            let by = s.bv(12, r.below(5) as u64);
+            let t = match r.below(7) {
+                0..=2 => s.add(a, b),
+                3 => s.sub(a, b),
+                4 => s.and(a, c),
+                5 => s.lshr(a, by),
+                _ => s.mul(a, c),
+            };
+            pool.push(t);
+        }
+        let mut solver = BvSolver::new();
+        for t in pool.into_iter().rev().take(4) {
+            let low = r.below(8) as u32;
+            let t = s.extract(t, low + 4, low);
+            for value in 0..64 {
+                let mut model = Model::new();
+                model.set(x, Value::BitVec(BitVec::new(6, value)));
+                let result = s.evaluate(t, &model).as_bv().expect("a bit-vector").clone();
+                let (value, result) = (s.bv(6, value), s.bv_const(&result));
+                let (fixed, differs) = (s.eq(x, value), s.ne(t, result));
+                assert_eq!(solver.check(&mut s, &[fixed, differs]), Answer::Unsat, "seed {seed}");
+                assert_eq!(solver.check(&mut s, &[fixed]), Answer::Sat, "seed {seed}");
+            }
+        }
+    }
+}
+
+/// Three ways to count bits are the same gates, so hardly any search is needed.
+#[test]
+fn counts_of_bits_have_a_normal_form() {
+    let mut s = Terms::new();
+    let x = s.var("x", Sort::BitVec(32));
+    let bits: Vec<Term> = (0..32).map(|i| s.extract(x, i, i)).collect();
+    let mut upwards = s.bv(32, 0);
+    for b in &bits {
+        let b = s.zero_extend(*b, 31);
+        upwards = s.add(upwards, b);
+    }
+    let mut tree: Vec<Term> = bits.iter().rev().map(|b| s.zero_extend(*b, 31)).collect();
+    while tree.len() > 1 {
+        tree = tree.chunks(2).map(|pair| s.add(pair[0], pair[1])).collect();
+    }
+    let mut fields = x;
+    for (shift, mask) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f)] {
+        let (by, mask) = (s.bv(32, shift), s.bv(32, mask));
+        let moved = s.lshr(fields, by);
+        let (low, high) = (s.and(fields, mask), s.and(moved, mask));
+        fields = s.add(low, high);
+    }
+    let (ones, by) = (s.bv(32, 0x0101_0101), s.bv(32, 24));
+    let product = s.mul(fields, ones);
+    let multiplied = s.lshr(product, by);
+    for other in [tree[0], multiplied] {
+        let differs = s.ne(upwards, other);
+        let mut solver = BvSolver::new();
+        solver.set_limits(Limits { conflicts: Some(3), ..Limits::default() });
+        assert_eq!(solver.check(&mut s, &[differs]), Answer::Unsat);
+    }
+}
