@@ -188,7 +188,7 @@ fn refuted(z3: &mut Peer, model: &str, claim: &str) -> bool {
     }
 }
 
-const Z3: &str = "(set-option :timeout 1000)";
+const Z3: &str = "(set-option :timeout 500)";
 const CVC5: &str = "(set-logic QF_AUFBV)";
 
 fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
@@ -272,7 +272,7 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
 #[test]
 fn answers_models_and_cores_agree_with_z3_and_cvc5() {
     let z3 = Peer::start("z3", &["-in"]);
-    let cvc5 = Peer::start("cvc5", &["--incremental", "--lang=smt2", "--tlimit-per=1000"]);
+    let cvc5 = Peer::start("cvc5", &["--incremental", "--lang=smt2", "--tlimit-per=500"]);
     let (Some(mut z3), Some(mut cvc5)) = (z3, cvc5) else {
         eprintln!("skipped: z3 and cvc5 are not both installed");
         return;
