@@ -16,6 +16,8 @@ struct Checker<'t> {
     terms: Terms,
     encoder: Encoder<'t>,
     invariants: FxHashMap<LocId, Vec<ExprId>>,
+    /// Variables that stand for any value: facts hold for all of theirs.
+    ghosts: Vec<VarId>,
     budget: &'t Budget,
 }
 
@@ -28,11 +30,14 @@ impl<'t> Checker<'t> {
     fn new(task: &'t Task, invariants: &Invariants, budget: &'t Budget) -> Self {
         let mut terms = Terms::new();
         let encoder = Encoder::new(&task.program, &mut terms);
+        let graph = task.program.analyse();
         let mut map: FxHashMap<LocId, Vec<ExprId>> = FxHashMap::default();
-        for &(loc, expr) in &invariants.at {
+        // Facts elsewhere would be assumed without ever being shown.
+        for &(loc, expr) in invariants.at.iter().filter(|(loc, _)| graph.is_loop_head(*loc)) {
             map.entry(loc).or_default().push(expr);
         }
-        Checker { task, graph: task.program.analyse(), terms, encoder, invariants: map, budget }
+        let ghosts = invariants.ghosts().collect();
+        Checker { task, graph, terms, encoder, invariants: map, ghosts, budget }
     }
 
     /// What the invariants say about a state at a location.
@@ -70,16 +75,38 @@ impl<'t> Checker<'t> {
     /// Follows one segment and asks for the invariants at its ends.
     fn inductive_from(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
         let fail = |loc: LocId| move || format!("the segment from {start} to {loc}");
-        for end in self.segment(start, state)? {
+        self.encoder.indices = (!self.ghosts.is_empty()).then(Vec::new);
+        let ends = self.segment(start, state.clone())?;
+        let assumed = self.instances(start, &state);
+        for end in ends {
             let bad = if self.graph.is_loop_head(end.loc) {
                 let holds = self.invariant(end.loc, &end.state);
                 self.terms.not(holds)
             } else {
                 self.terms.tru()
             };
+            let bad = self.terms.and(assumed, bad);
             self.impossible(&end.state, bad, fail(end.loc))?;
         }
         Ok(())
+    }
+
+    /// What the invariants say about the state a segment starts in when the ghosts have the values
+    /// of the indices that the segment has met: facts hold for all values, and these are the
+    /// elements that matter.
+    fn instances(&mut self, start: LocId, state: &State) -> Term {
+        let mut all = self.terms.tru();
+        for values in self.encoder.indices.take().unwrap_or_default() {
+            let mut instance = state.clone();
+            for (&ghost, &value) in self.ghosts.iter().zip(&values) {
+                if let Some(slot) = self.encoder.layout().register(ghost) {
+                    instance.slots.set(slot, value);
+                }
+            }
+            let holds = self.invariant(start, &instance);
+            all = self.terms.and(all, holds);
+        }
+        all
     }
 
     fn heads(&self) -> Vec<LocId> {

@@ -24,6 +24,9 @@ pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Resul
     for chosen in &bug.unknowns {
         values.push(chosen.edge, chosen.bits);
     }
+    for (edge, bytes) in &bug.contents {
+        values.push_bytes(*edge, bytes.clone());
+    }
     let config = Config {
         trace_cap: Some(TRACE_CAP),
         budget: Some(budget.clone()),

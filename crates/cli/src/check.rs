@@ -19,7 +19,7 @@ const UNKNOWN: u8 = 3;
 /// Settles a property and prints the verdict line.
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
-    watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    let timer = watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let printed = Arc::new(AtomicBool::new(false));
     insist(&budget, &printed);
     let mut property = match property(args.property.as_deref()) {
@@ -40,7 +40,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let mut program = input.program;
     palisade_property::instrument(&mut program, &property);
     let program = Arc::new(program);
-    let settled = settle(&program, &property, &args.analysis, &budget, &|engine, note| {
+    let settled = settle(&program, &property, &args.analysis, &budget, &timer, &|engine, note| {
         tracing::info!("{engine}: {note}");
     });
     show(&settled, &program, &input.sources);

@@ -1,7 +1,8 @@
 //! The encoder: symbolic execution of edges.
 
 use crate::layout::*;
-use crate::regions::{Regions, register_of};
+use crate::pointsto::NodeId;
+use crate::regions::{RegionId, Regions, register_of};
 use crate::state::{Slots, State};
 use palisade_cfa::*;
 use palisade_logic::{BitVec, Func, Sort, Term, Terms};
@@ -20,6 +21,21 @@ pub struct Unknown {
     pub input: bool,
 }
 
+/// A new object whose bytes the program does not determine.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The operation that made it.
+    pub edge: EdgeId,
+    /// The path condition under which the operation is executed.
+    pub guard: Term,
+    /// Its number.
+    pub object: Term,
+    /// Its size.
+    pub size: Term,
+    /// The regions it has cells in, with what they hold then.
+    pub regions: Vec<(RegionId, Term)>,
+}
+
 /// Executes edges of one program on symbolic states.
 pub struct Encoder<'p> {
     pub(crate) program: &'p Program,
@@ -27,12 +43,17 @@ pub struct Encoder<'p> {
     pub(crate) layout: Layout,
     /// All values the program did not determine, in the order of execution.
     pub unknowns: Vec<Unknown>,
+    /// New objects with undetermined bytes, in the order of execution.
+    pub contents: Vec<Contents>,
     /// Addresses of objects as integers.
     pub(crate) base_of: Func,
     /// Objects of integers that are made pointers.
     pub(crate) object_of: Func,
     /// The pointer an integer was made from.
     pub(crate) pointer_of: FxHashMap<Term, Term>,
+    /// The index values of every place with indices that was met since this was last set: where
+    /// facts about all elements are worth using. `None` if nobody wants to know.
+    pub indices: Option<Vec<Vec<Term>>>,
     /// Where execution stands, for [`Encoder::unknowns`].
     pub(crate) at: Option<(EdgeId, Vec<Term>)>,
 }
@@ -52,7 +73,9 @@ impl<'p> Encoder<'p> {
             object_of: terms.func(".object", &[off], obj),
             layout,
             unknowns: Vec::new(),
+            contents: Vec::new(),
             pointer_of: FxHashMap::default(),
+            indices: None,
             at: None,
         }
     }
@@ -290,8 +313,26 @@ impl<'p> Encoder<'p> {
                 }
             }
         } else {
-            self.forget_node(terms, s, cell.node);
+            // Other objects may lie in the same regions; they keep their contents.
+            let object = self.object_of_var(terms, s, var);
+            let zero = terms.bv(self.layout.off_bits, 0);
+            let start = terms.concat(object, zero);
+            let size = self.program.size_of(self.program.vars[var].ty).unwrap_or(u64::MAX);
+            self.fill_bytes(terms, s, (start, cell), None, size);
         }
+        let object = self.object_of_var(terms, s, var);
+        let size = self.program.size_of(self.program.vars[var].ty).unwrap_or(0);
+        let size = terms.bv(self.layout.off_bits, size);
+        self.note_contents(terms, s, (object, size), cell.node);
+    }
+
+    /// Notes the contents of a new object of a size.
+    fn note_contents(&mut self, terms: &mut Terms, s: &State, (object, size): (Term, Term), node: NodeId) {
+        let Some((edge, path)) = &self.at else { return };
+        let guard = terms.and_all(path.iter().copied());
+        let regions = self.regions.regions_of(node);
+        let regions = regions.iter().map(|&r| (r, s.slots.get(self.layout.region(r)))).collect();
+        self.contents.push(Contents { edge: *edge, guard, object, size, regions });
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -314,6 +355,9 @@ impl<'p> Encoder<'p> {
         }
         let zero = terms.bv(self.layout.off_bits, 0);
         let pointer = terms.concat(object, zero);
+        if let (false, Some(cell)) = (zeroed, self.regions.points_to.site(edge)) {
+            self.note_contents(terms, s, (object, size), cell.node);
+        }
         if let (true, Some(cell), Some(bytes)) =
             (zeroed, self.regions.points_to.site(edge), terms.value_of(size).and_then(|n| n.to_u64()))
         {

@@ -19,5 +19,6 @@ pub mod regions;
 pub mod segment;
 pub mod state;
 
-pub use encoder::{Encoder, Unknown};
+pub use encoder::{Contents, Encoder, Unknown};
+pub use memory::indices;
 pub use state::State;

@@ -2,11 +2,32 @@
 
 use crate::encoder::Encoder;
 use crate::layout::OBJ_BITS;
-use crate::pointsto::{Cell, NodeId};
+use crate::pointsto::{Cell, NodeId, scaled_index};
 use crate::regions::{CellKind, RegionId, extent, register_of};
 use crate::state::State;
 use palisade_cfa::*;
 use palisade_logic::{Sort, Term, Terms};
+
+/// The indices on the way to a place, outermost first, with the bytes each one counts: those of its
+/// path, and those added to the pointer it starts at.
+pub fn indices(program: &Program, place: PlaceId) -> Vec<(ExprId, u64)> {
+    let mut found: Vec<(ExprId, u64)> = Vec::new();
+    let place = &program.places[place];
+    for step in place.path.iter().rev() {
+        if let Proj::Index { index, stride } = *step {
+            found.push((index, stride));
+        }
+    }
+    let mut base = place.base;
+    while let Base::Deref(pointer) = base
+        && let ExprKind::PtrAdd { ptr, index, stride } = program.exprs[pointer].kind
+    {
+        found.push(scaled_index(program, index, stride));
+        base = Base::Deref(ptr);
+    }
+    found.reverse();
+    found
+}
 
 /// Block operations up to this many bytes are done cell by cell; larger ones forget what they
 /// overwrite.
@@ -75,7 +96,10 @@ impl Encoder<'_> {
     }
 
     fn region_of(&self, place: PlaceId, skip: u64) -> Option<RegionId> {
-        let cell = self.regions.place_cell(place)?;
+        let cell = self.regions.place_cell(place).or_else(|| {
+            // A place of an invariant.
+            self.regions.points_to.lookup(self.program, place)
+        })?;
         let cell = self.regions.points_to.find(Cell { off: cell.off + skip as i64, ..cell });
         self.regions.region_at(cell)
     }
@@ -189,6 +213,7 @@ impl Encoder<'_> {
     /// The address of a place in memory.
     pub(crate) fn place_pointer(&mut self, terms: &mut Terms, s: &State, place: PlaceId) -> Term {
         let program = self.program;
+        self.note_indices(terms, s, place);
         let p = &program.places[place];
         let mut pointer = match p.base {
             Base::Var(var) => {
@@ -210,6 +235,22 @@ impl Encoder<'_> {
             };
         }
         pointer
+    }
+
+    fn note_indices(&mut self, terms: &mut Terms, s: &State, place: PlaceId) {
+        let Some(mut known) = self.indices.take() else { return };
+        let values: Vec<Term> = indices(self.program, place)
+            .into_iter()
+            .map(|(index, _)| {
+                let value = self.expr(terms, s, index);
+                let signed = self.program.exprs[index].ty.int().is_some_and(|t| t.signed);
+                resize(terms, value, 64, signed)
+            })
+            .collect();
+        if !values.is_empty() && !known.contains(&values) {
+            known.push(values);
+        }
+        self.indices = Some(known);
     }
 
     /// `index * stride` as an offset.

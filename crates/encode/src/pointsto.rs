@@ -57,6 +57,28 @@ pub fn is_register(program: &Program, var: VarId) -> bool {
     !v.address_taken && program.scalar_of(v.ty).is_some()
 }
 
+/// An index that is a product with a constant as the other factor and more bytes for each step, if
+/// the product cannot wrap: the rows of an array whose dimensions are not constants in the source.
+pub fn scaled_index(program: &Program, index: ExprId, stride: u64) -> (ExprId, u64) {
+    let narrow = |e: ExprId| match program.exprs[e].kind {
+        ExprKind::Convert(inner) => program.exprs[inner].ty.int().is_some_and(|t| t.bits <= 32),
+        _ => false,
+    };
+    if let ExprKind::Binary(BinOp::Mul, a, b) = program.exprs[index].kind
+        && program.exprs[index].ty.int().is_some_and(|t| t.bits >= 64 && t.signed)
+    {
+        for (factor, constant) in [(a, b), (b, a)] {
+            if narrow(factor)
+                && let ExprKind::Int(n @ 1..0x7fff_ffff) = program.exprs[constant].kind
+                && let Some(bytes) = stride.checked_mul(n as u64)
+            {
+                return (factor, bytes);
+            }
+        }
+    }
+    (index, stride)
+}
+
 impl PointsTo {
     /// Analyses a program.
     pub fn new(program: &Program) -> Self {
@@ -146,6 +168,47 @@ impl PointsTo {
         Some(self.find(cell))
     }
 
+    /// The cell of a place that the program does not have but an invariant mentions; `None` where
+    /// the program's own places do not tell.
+    pub fn lookup(&self, program: &Program, place: PlaceId) -> Option<Cell> {
+        let place = &program.places[place];
+        let mut cell = match place.base {
+            Base::Var(var) => self.home(var)?,
+            Base::Deref(pointer) => self.lookup_value(program, pointer)?,
+        };
+        for step in &place.path {
+            cell = self.find(match *step {
+                Proj::Field { record, field } => {
+                    Cell { off: cell.off + program.field(record, field).offset as i64, ..cell }
+                }
+                Proj::Index { index, stride } => self.lookup_element(program, cell, index, stride)?,
+            });
+        }
+        Some(self.find(cell))
+    }
+
+    fn lookup_value(&self, program: &Program, pointer: ExprId) -> Option<Cell> {
+        match program.exprs[pointer].kind {
+            ExprKind::Load(place) => match program.places[place].base {
+                Base::Var(var) if is_register(program, var) => self.pointee[var].map(|c| self.find(c)),
+                _ => None,
+            },
+            ExprKind::Addr(place) => self.lookup(program, place),
+            ExprKind::PtrAdd { ptr, index, stride } => {
+                let cell = self.lookup_value(program, ptr)?;
+                self.lookup_element(program, cell, index, stride)
+            }
+            _ => None,
+        }
+    }
+
+    fn lookup_element(&self, program: &Program, cell: Cell, index: ExprId, stride: u64) -> Option<Cell> {
+        let (_, stride) = scaled_index(program, index, stride);
+        let cell = self.find(cell);
+        let known = self.nodes[cell.node].stride;
+        (known > 0 && stride % known == 0).then_some(cell)
+    }
+
     /// A null or absolute pointer that is dereferenced has no object of ours.
     fn or_external(&mut self, cell: Option<Cell>) -> Cell {
         cell.unwrap_or(Cell { node: self.external, off: 0 })
@@ -160,7 +223,7 @@ impl PointsTo {
                     _ => self.set_stride(cell, 1),
                 }
             }
-            _ => self.set_stride(cell, stride),
+            _ => self.set_stride(cell, scaled_index(program, index, stride).1),
         }
     }
 

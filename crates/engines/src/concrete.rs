@@ -39,6 +39,7 @@ impl Engine for Concrete {
                             |t: &palisade_interp::Taken| Chosen { edge: t.edge, bits: t.bits, input: true };
                         return Outcome::Bug(Counterexample {
                             unknowns: run.inputs.iter().map(chosen).collect(),
+                            contents: Vec::new(),
                         });
                     }
                     RunOutcome::Unsupported(what) => return Outcome::Unknown(what),

@@ -88,10 +88,11 @@ pub fn fixed_point<D: NumericDomain>(
         found.errors += usize::from(task.error_at(loc).is_some());
         found.cuts += usize::from(task.cuts.contains(&loc));
         if graph.is_loop_head(loc) {
-            let constraints = element.get().to_constraints();
-            if let Some(expr) = formula(program, &mut found.invariants, &dims, &constraints) {
-                found.invariants.at.push((loc, expr));
-            }
+            let facts = match element.get().to_constraints().as_slice() {
+                [conjunction] => facts(program, &mut found.invariants, &dims, conjunction),
+                disjuncts => formula(program, &mut found.invariants, &dims, disjuncts).into_iter().collect(),
+            };
+            found.invariants.at.extend(facts.into_iter().map(|fact| (loc, fact)));
         }
     }
     // A loop head that is never reached is an invariant too.
@@ -144,6 +145,16 @@ fn dims<D: NumericDomain>(program: &Program, numeric: &Numeric<'_, D>) -> FxHash
         .collect()
 }
 
+/// A conjunction as expressions; what cannot be expressed is left out.
+fn facts(
+    program: &Program,
+    pool: &mut Invariants,
+    dims: &FxHashMap<Dim, (VarId, IntTy)>,
+    conjunction: &[LinCons],
+) -> Vec<ExprId> {
+    conjunction.iter().filter_map(|c| constraint(program, pool, dims, c)).collect()
+}
+
 /// A disjunction of conjunctions as an expression; what cannot be expressed is left out.
 fn formula(
     program: &Program,
@@ -153,8 +164,7 @@ fn formula(
 ) -> Option<ExprId> {
     let mut parts = Vec::new();
     for conjunction in disjuncts {
-        let facts: Vec<ExprId> =
-            conjunction.iter().filter_map(|c| constraint(program, pool, dims, c)).collect();
+        let facts = facts(program, pool, dims, conjunction);
         if facts.is_empty() {
             return None;
         }

@@ -4,7 +4,8 @@
 use crate::{Chosen, Counterexample};
 use palisade_base::Budget;
 use palisade_cfa::EdgeId;
-use palisade_encode::Encoder;
+use palisade_encode::regions::CellKind;
+use palisade_encode::{Contents, Encoder};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Model, Solver, Terms, Value};
 use palisade_reduce::Task;
 
@@ -32,7 +33,7 @@ pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Count
 /// The values of all unknowns that a model's run meets.
 pub fn read_unknowns(task: &Task, terms: &Terms, encoder: &Encoder<'_>, model: &Model) -> Counterexample {
     let mut unknowns = Vec::new();
-    let mut evaluator = Evaluator::new(model);
+    let mut evaluator: Evaluator<'_, Model> = Evaluator::new(model);
     for unknown in &encoder.unknowns {
         if !evaluator.truth(terms, unknown.guard) {
             continue;
@@ -45,5 +46,75 @@ pub fn read_unknowns(task: &Task, terms: &Terms, encoder: &Encoder<'_>, model: &
             });
         }
     }
-    Counterexample { unknowns }
+    let contents = encoder
+        .contents
+        .iter()
+        .filter_map(|c| {
+            let made = evaluator.truth(terms, c.guard);
+            made.then(|| (task.origin.edges[c.edge], bytes(terms, encoder, &mut evaluator, c)))
+        })
+        .collect();
+    Counterexample { unknowns, contents }
+}
+
+/// An object is not filled beyond this many bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The bytes of a new object that a model speaks about.
+fn bytes(
+    terms: &Terms,
+    encoder: &Encoder<'_>,
+    evaluator: &mut Evaluator<'_, Model>,
+    new: &Contents,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let number = |value: &Value| match value {
+        Value::BitVec(v) => v.to_u128().unwrap_or(0),
+        _ => 0,
+    };
+    let object = number(&evaluator.value(terms, new.object));
+    let size = number(&evaluator.value(terms, new.size)) as u64;
+    let off_bits = encoder.layout().off_bits;
+    let mask = (1 << off_bits) - 1;
+    for &(region, term) in &new.regions {
+        let region = &encoder.regions().regions[region];
+        let mut cell = |offset: u64, bits: u128| {
+            let (size, bits) = match region.kind {
+                CellKind::Bits(n) => (n, bits),
+                CellKind::Byte => (1, bits),
+                // A pointer becomes an address of nothing, null only if it was null.
+                CellKind::Ptr => {
+                    let (object, offset) = (bits >> off_bits, bits & mask);
+                    let address = if object == 0 { offset } else { object << 12 | offset & 0xfff };
+                    (u64::from(off_bits / 8), address)
+                }
+            };
+            let end = offset.saturating_add(size);
+            if end <= MAX_BYTES {
+                bytes.resize(bytes.len().max(end as usize), 0);
+                bytes[offset as usize..end as usize].copy_from_slice(&bits.to_le_bytes()[..size as usize]);
+            }
+        };
+        match evaluator.value(terms, term) {
+            Value::Array(array) => {
+                let default = array.default_element().to_u128().unwrap_or(0);
+                if default != 0 {
+                    let stride = encoder.regions().points_to.stride(region.at.node).max(1);
+                    for start in (0..size.min(MAX_BYTES)).step_by(stride as usize) {
+                        for first in region.at.off..region.end {
+                            cell(start.saturating_add_signed(first), default);
+                        }
+                    }
+                }
+                for (index, value) in array.entries() {
+                    let index = index.to_u128().unwrap_or(0);
+                    if region.one_object || index >> off_bits == object {
+                        cell((index & mask) as u64, value.to_u128().unwrap_or(0));
+                    }
+                }
+            }
+            value => cell(u64::try_from(region.at.off).unwrap_or(u64::MAX), number(&value)),
+        }
+    }
+    bytes
 }

@@ -38,6 +38,10 @@ impl Engine for ExplicitValues {
 }
 
 fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Outcome, String> {
+    let entry = task.body().entry;
+    if task.is_end(entry) {
+        return bug(task, entry, &[], budget);
+    }
     progress(format_args!("live variables"));
     let (program, origin) = forget_dead(task, budget)?;
     // The heads of the task's loops, not of the longer ones that were made of them.
@@ -60,7 +64,8 @@ fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) 
                 .iter()
                 .filter_map(|(step, _)| origin[step.edge.0 as usize])
                 .collect();
-            solve_path(task, &path, budget).map(Outcome::Bug)
+            let end = path.last().map_or(entry, |&edge| task.program.edges[edge].dst);
+            bug(task, end, &path, budget)
         }
         Status::Complete => {
             let registers: Vec<VarId> = program
@@ -88,6 +93,14 @@ fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) 
             }
             Ok(Outcome::Proof(Certificate::Cover(cover)))
         }
+    }
+}
+
+/// The counterexample of a path to an end.
+fn bug(task: &Task, end: LocId, path: &[EdgeId], budget: &Budget) -> Result<Outcome, String> {
+    match task.error_at(end) {
+        Some(_) => solve_path(task, path, budget).map(Outcome::Bug),
+        None => Err("a call that is not followed is reached".into()),
     }
 }
 

@@ -57,6 +57,9 @@ pub struct Cover {
 pub struct Counterexample {
     /// The values.
     pub unknowns: Vec<Chosen>,
+    /// What new objects hold: the edge of the *original* program that makes the object, and its
+    /// first bytes; the rest does not matter.
+    pub contents: Vec<(EdgeId, Vec<u8>)>,
 }
 
 /// A value the program does not determine, as chosen by a counterexample.

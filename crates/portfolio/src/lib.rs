@@ -7,4 +7,4 @@
 pub mod registry;
 mod settle;
 
-pub use settle::{Progress, Settled, Verdict, settle};
+pub use settle::{Progress, Settled, Timer, Verdict, settle};

@@ -5,7 +5,7 @@ use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons, Polyhedra};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
-use palisade_engines::houdini::Houdini;
+use palisade_engines::houdini::{Arrays, Houdini};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
 use palisade_engines::value::ExplicitValues;
@@ -31,6 +31,7 @@ pub fn analyses() -> Vec<Analysis> {
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
+        entry("the same with facts about all elements of arrays in a range", Box::new(Arrays)),
         entry(
             "abstract interpretation with octagons",
             Box::new(AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD }),

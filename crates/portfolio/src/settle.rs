@@ -13,6 +13,12 @@ use std::sync::{Arc, Mutex};
 /// Receives short notes about where an engine stands: its name and the note.
 pub type Progress<'a> = dyn Fn(&str, fmt::Arguments<'_>) + Sync + 'a;
 
+/// Knows the time, so that engines can take turns.
+pub trait Timer: Sync {
+    /// Stops a budget once this share of the whole time limit has passed from now on.
+    fn stop_after(&self, share: f64, budget: &Budget);
+}
+
 /// The answer.
 #[derive(Clone, Debug)]
 pub enum Verdict {
@@ -55,6 +61,8 @@ impl Settled {
 
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
+/// The share of the time limit that an engine gets before others have their turn.
+const FIRST_SLICE: f64 = 0.08;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 
@@ -65,19 +73,20 @@ pub fn settle(
     property: &Property,
     analysis: &str,
     budget: &Budget,
+    timer: &dyn Timer,
     progress: &Progress<'_>,
 ) -> Settled {
     if let Some(name) = starts_threads(program) {
         return Settled::unknown(format!("the program starts threads (`{name}`), which is not supported"));
     }
     let unmodelled: Vec<EdgeId> = palisade_lower::unmodelled_calls(program).collect();
-    let lanes: Vec<Vec<Box<dyn Engine + Send + Sync>>> = if analysis == "auto" {
-        let mut rest: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
-        let proofs = rest.split_off(2);
-        vec![rest, proofs]
+    let lanes: Vec<Lane> = if analysis == "auto" {
+        let mut bugs: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
+        let proofs = bugs.split_off(2);
+        vec![Lane { engines: bugs, turns: false }, Lane { engines: proofs, turns: true }]
     } else {
         match registry::named(analysis) {
-            Some(a) => vec![vec![a.engine]],
+            Some(a) => vec![Lane { engines: vec![a.engine], turns: false }],
             None => return Settled::unknown(format!("there is no analysis `{analysis}`")),
         }
     };
@@ -90,7 +99,7 @@ pub fn settle(
             }
         };
         let recursive = task.recursion_cut;
-        last = run_lanes(property, task, &lanes, budget, progress);
+        last = run_lanes(property, task, &lanes, budget, timer, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -98,61 +107,85 @@ pub fn settle(
     last
 }
 
+/// Engines that share a thread.
+struct Lane {
+    engines: Vec<Box<dyn Engine + Send + Sync>>,
+    /// Whether they take turns: each gets a slice of the time, and those that used it up get longer
+    /// ones later on. Otherwise each runs until it is done.
+    turns: bool,
+}
+
 fn run_lanes(
     property: &Property,
     task: Task,
-    lanes: &[Vec<Box<dyn Engine + Send + Sync>>],
+    lanes: &[Lane],
     budget: &Budget,
+    timer: &dyn Timer,
     progress: &Progress<'_>,
 ) -> Settled {
     let race = budget.child();
     let winner: Mutex<Option<Settled>> = Mutex::new(None);
     let rejected: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let lane = |engines: &[Box<dyn Engine + Send + Sync>]| {
-        for engine in engines {
-            if race.stopped().is_some() {
-                return;
+    // What an engine has to show, checked; otherwise the reason is noted.
+    let attempt = |engine: &(dyn Engine + Send + Sync), turn: &Budget| {
+        // A panic is a defect of an engine; it must not take the other engines along.
+        let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let outcome = engine.run(&task, turn, &|note| progress(engine.name(), note));
+            // Evidence is checked on the outer budget: a race that is over does not spoil it.
+            accept(property, &task, outcome, budget)
+        }));
+        let name = engine.name();
+        match attempt {
+            Ok(Ok(settled)) => return Some(settled),
+            Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
+            Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
+            Ok(Err(Refused::Rejected(why))) => lock(&rejected).push(format!("{name}: {why}")),
+            Err(_) => lock(&rejected).push(format!("{name}: internal error")),
+        }
+        None
+    };
+    let finish = |engine: &(dyn Engine + Send + Sync), settled: Settled| {
+        let mut winner = lock(&winner);
+        if winner.is_none() {
+            *winner = Some(Settled { engine: Some(engine.name()), ..settled });
+        }
+        race.stop(Stop::Cancelled);
+    };
+    let run = |lane: &Lane| {
+        let mut waiting: Vec<&(dyn Engine + Send + Sync)> = lane.engines.iter().map(Box::as_ref).collect();
+        let mut slice = FIRST_SLICE;
+        while !waiting.is_empty() {
+            let alone = waiting.len() == 1 || !lane.turns;
+            let mut later = Vec::new();
+            for engine in waiting {
+                if race.stopped().is_some() {
+                    return;
+                }
+                let turn = race.child();
+                if !alone {
+                    timer.stop_after(slice, &turn);
+                }
+                match attempt(engine, &turn) {
+                    Some(settled) => return finish(engine, settled),
+                    None if turn.stopped().is_some() => later.push(engine),
+                    None => {}
+                }
             }
-            // A panic is a defect of an engine; it must not take the other engines along.
-            let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let outcome = engine.run(&task, &race, &|note| progress(engine.name(), note));
-                // Evidence is checked on the outer budget: a race that is over does not spoil it.
-                accept(property, &task, outcome, budget)
-            }));
-            let settled = match attempt {
-                Ok(Ok(settled)) => settled,
-                Ok(Err(Refused::Nothing(why))) => {
-                    lock(&reasons).push(format!("{}: {why}", engine.name()));
-                    continue;
-                }
-                Ok(Err(Refused::Rejected(why))) => {
-                    lock(&rejected).push(format!("{}: {why}", engine.name()));
-                    continue;
-                }
-                Err(_) => {
-                    lock(&rejected).push(format!("{}: internal error", engine.name()));
-                    continue;
-                }
-            };
-            let mut winner = lock(&winner);
-            if winner.is_none() {
-                *winner = Some(Settled { engine: Some(engine.name()), ..settled });
-            }
-            race.stop(Stop::Cancelled);
-            return;
+            waiting = later;
+            slice *= 4.0;
         }
     };
     std::thread::scope(|scope| {
-        for (i, engines) in lanes.iter().enumerate().skip(1) {
+        for (i, lane) in lanes.iter().enumerate().skip(1) {
             let builder = std::thread::Builder::new().name(format!("lane {i}")).stack_size(256 << 20);
-            let lane = &lane;
-            if let Err(error) = builder.spawn_scoped(scope, move || lane(engines)) {
+            let run = &run;
+            if let Err(error) = builder.spawn_scoped(scope, move || run(lane)) {
                 tracing::warn!("an engine could not be started: {error}");
             }
         }
-        if let Some(engines) = lanes.first() {
-            lane(engines);
+        if let Some(lane) = lanes.first() {
+            run(lane);
         }
     });
     let rejected = rejected.into_inner().unwrap_or_default();

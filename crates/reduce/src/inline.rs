@@ -4,6 +4,7 @@
 //! function's variables, expressions and places; only locations and edges are copied. An
 //! activation below another one of the same function gets variables of its own.
 
+use crate::rewrite::Rewriter;
 use crate::{ErrorLoc, Frame, FrameId, Origin, Task, TooLarge};
 use palisade_base::{Idx, IdxVec};
 use palisade_cfa::callgraph::CallGraph;
@@ -18,15 +19,7 @@ struct Pending {
     entry: LocId,
     /// Where a return leads, and where its value goes; `None` in the entry function.
     ret: Option<(LocId, Option<PlaceId>)>,
-    renaming: Renaming,
-}
-
-/// New names for the variables of an activation that must not share them.
-#[derive(Default)]
-struct Renaming {
-    vars: FxHashMap<VarId, VarId>,
-    exprs: FxHashMap<ExprId, ExprId>,
-    places: FxHashMap<PlaceId, PlaceId>,
+    renaming: Rewriter,
 }
 
 /// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
@@ -84,7 +77,7 @@ impl Inliner<'_> {
         let entry = self.loc(frame, body.entry);
         let exit = self.loc(frame, body.exit);
         self.note_locals(func);
-        self.pending.push(Pending { frame, func, entry, ret: None, renaming: Renaming::default() });
+        self.pending.push(Pending { frame, func, entry, ret: None, renaming: Rewriter::default() });
         while let Some(next) = self.pending.pop() {
             self.copy_body(next, exit);
             if self.out.program.edges.len() > max_edges {
@@ -230,7 +223,7 @@ impl Inliner<'_> {
         }
         self.note_locals(func);
         let body = self.source.body(func);
-        let mut renaming = Renaming::default();
+        let mut renaming = Rewriter::default();
         if active > 0 {
             for &var in body.params.iter().chain(&body.locals) {
                 let copy = self.out.program.vars[var].clone();
@@ -312,119 +305,5 @@ fn assign(dst: PlaceId, value: Arg) -> Op {
     match value {
         Arg::Scalar(src) => Op::Assign { dst, src },
         Arg::Aggregate(src) => Op::Copy { dst, src },
-    }
-}
-
-impl Renaming {
-    fn var(&self, var: VarId) -> VarId {
-        self.vars.get(&var).copied().unwrap_or(var)
-    }
-
-    fn op(&mut self, p: &mut Program, op: &Op) -> Op {
-        if self.vars.is_empty() {
-            return op.clone();
-        }
-        match *op {
-            Op::Skip => Op::Skip,
-            Op::Assign { dst, src } => Op::Assign { dst: self.place(p, dst), src: self.expr(p, src) },
-            Op::Copy { dst, src } => Op::Copy { dst: self.place(p, dst), src: self.place(p, src) },
-            Op::Zero { dst } => Op::Zero { dst: self.place(p, dst) },
-            Op::Assume { cond } => Op::Assume { cond: self.expr(p, cond) },
-            Op::Havoc { dst, input } => Op::Havoc { dst: self.place(p, dst), input },
-            Op::Call { dst, callee, ref args } => Op::Call {
-                dst: dst.map(|d| self.place(p, d)),
-                callee: match callee {
-                    Callee::Direct(f) => Callee::Direct(f),
-                    Callee::Indirect(e) => Callee::Indirect(self.expr(p, e)),
-                },
-                args: args.iter().map(|&a| self.arg(p, a)).collect(),
-            },
-            Op::Return { value } => Op::Return { value: value.map(|v| self.arg(p, v)) },
-            Op::Alloc { dst, size, kind, zeroed } => {
-                Op::Alloc { dst: self.place(p, dst), size: self.expr(p, size), kind, zeroed }
-            }
-            Op::Free { ptr } => Op::Free { ptr: self.expr(p, ptr) },
-            Op::MemCopy { dst, src, len } => {
-                Op::MemCopy { dst: self.expr(p, dst), src: self.expr(p, src), len: self.expr(p, len) }
-            }
-            Op::MemSet { dst, byte, len } => {
-                Op::MemSet { dst: self.expr(p, dst), byte: self.expr(p, byte), len: self.expr(p, len) }
-            }
-            Op::Enter { var } => Op::Enter { var: self.var(var) },
-            Op::Leave { var } => Op::Leave { var: self.var(var) },
-            Op::Check { kind, cond } => Op::Check { kind, cond: self.expr(p, cond) },
-            Op::Halt { kind } => Op::Halt {
-                kind: match kind {
-                    HaltKind::Exit(e) => HaltKind::Exit(self.expr(p, e)),
-                    HaltKind::Abort => HaltKind::Abort,
-                },
-            },
-        }
-    }
-
-    fn arg(&mut self, p: &mut Program, arg: Arg) -> Arg {
-        match arg {
-            Arg::Scalar(e) => Arg::Scalar(self.expr(p, e)),
-            Arg::Aggregate(place) => Arg::Aggregate(self.place(p, place)),
-        }
-    }
-
-    /// The renamed expression; itself where nothing in it is renamed. Lowering bounds the depth of
-    /// expressions, so recursion is safe.
-    fn expr(&mut self, p: &mut Program, id: ExprId) -> ExprId {
-        if let Some(&done) = self.exprs.get(&id) {
-            return done;
-        }
-        let Expr { ty, kind } = p.exprs[id].clone();
-        let new = match kind {
-            ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Func(_)
-            | ExprKind::HeapEmpty
-            | ExprKind::HeapTracked => kind.clone(),
-            ExprKind::Load(place) => ExprKind::Load(self.place(p, place)),
-            ExprKind::Addr(place) => ExprKind::Addr(self.place(p, place)),
-            ExprKind::Unary(op, a) => ExprKind::Unary(op, self.expr(p, a)),
-            ExprKind::Binary(op, a, b) => ExprKind::Binary(op, self.expr(p, a), self.expr(p, b)),
-            ExprKind::Cmp(op, a, b) => ExprKind::Cmp(op, self.expr(p, a), self.expr(p, b)),
-            ExprKind::Ite(c, a, b) => ExprKind::Ite(self.expr(p, c), self.expr(p, a), self.expr(p, b)),
-            ExprKind::Convert(a) => ExprKind::Convert(self.expr(p, a)),
-            ExprKind::PtrAdd { ptr, index, stride } => {
-                ExprKind::PtrAdd { ptr: self.expr(p, ptr), index: self.expr(p, index), stride }
-            }
-            ExprKind::PtrDiff { left, right, stride } => {
-                ExprKind::PtrDiff { left: self.expr(p, left), right: self.expr(p, right), stride }
-            }
-            ExprKind::Overflow(op, a, b) => ExprKind::Overflow(op, self.expr(p, a), self.expr(p, b)),
-            ExprKind::Valid { ptr, size } => {
-                ExprKind::Valid { ptr: self.expr(p, ptr), size: self.expr(p, size) }
-            }
-            ExprKind::Freeable(a) => ExprKind::Freeable(self.expr(p, a)),
-            ExprKind::ObjectSize(a) => ExprKind::ObjectSize(self.expr(p, a)),
-            ExprKind::ReadOnly(a) => ExprKind::ReadOnly(self.expr(p, a)),
-        };
-        let new = if new == kind { id } else { p.add_expr(ty, new) };
-        self.exprs.insert(id, new);
-        new
-    }
-
-    fn place(&mut self, p: &mut Program, id: PlaceId) -> PlaceId {
-        if let Some(&done) = self.places.get(&id) {
-            return done;
-        }
-        let old = p.places[id].clone();
-        let mut new = old.clone();
-        new.base = match old.base {
-            Base::Var(v) => Base::Var(self.var(v)),
-            Base::Deref(e) => Base::Deref(self.expr(p, e)),
-        };
-        for step in &mut new.path {
-            if let Proj::Index { index, .. } = step {
-                *index = self.expr(p, *index);
-            }
-        }
-        let id2 = if new == old { id } else { p.places.push(new) };
-        self.places.insert(id, id2);
-        id2
     }
 }

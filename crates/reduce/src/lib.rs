@@ -1,12 +1,16 @@
 //! Programs made ready for analysis: one function, error locations, nothing superfluous.
 //!
 //! [`Task::new`] turns an instrumented program into what every engine works on: all calls are
-//! inlined ([`inline`]), every check has become an error location, and locations that do nothing
-//! are gone ([`compact`]). The task remembers where each edge came from, so that traces and
+//! inlined ([`inline`]), every check has become an error location, known values are used
+//! ([`propagate`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are
+//! gone ([`compact`]). The task remembers where each edge came from, so that traces and
 //! invariants speak about the program the user wrote.
 
 pub mod compact;
 pub mod inline;
+pub mod propagate;
+pub mod rewrite;
+pub mod slice;
 
 use palisade_base::IdxVec;
 use palisade_cfa::*;
@@ -16,6 +20,9 @@ palisade_base::idx! {
     /// One activation of a function in the inlined program.
     pub struct FrameId = "frame";
 }
+
+/// How often reductions are repeated: each one may make room for the others.
+const ROUNDS: usize = 4;
 
 /// A question in the form all engines answer: can one of the error locations be reached from the
 /// entry of a program that consists of one function?
@@ -90,6 +97,13 @@ impl Task {
     ) -> Result<Task, TooLarge> {
         let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
         compact::compact(&mut task);
+        for _ in 0..ROUNDS {
+            let changed = propagate::propagate(&mut task) | slice::slice(&mut task);
+            compact::compact(&mut task);
+            if !changed {
+                break;
+            }
+        }
         Ok(task)
     }
 

@@ -1,0 +1,129 @@
+//! Guess and check: many candidate invariants, of which the solver keeps the largest inductive
+//! set (Flanagan and Leino's Houdini).
+//!
+//! Candidates are what the numeric domains found, comparisons of variables with constants and with
+//! each other, remainders, the program's own conditions, and, in a second round, implications
+//! between them ([`scalars`]); for programs with arrays, facts about all elements in a range
+//! ([`cells`]). A candidate that a step can break is dropped, until the rest is preserved by every
+//! loop-free segment ([`refine`]). If the rest excludes the errors, it is the proof.
+
+mod cells;
+mod refine;
+mod scalars;
+
+use crate::numeric::fixed_point;
+use crate::{Certificate, Engine, Outcome};
+use cells::Cells;
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_domains::{Intervals, Limits, Octagons, Polyhedra};
+use palisade_evidence::Invariants;
+use palisade_reduce::Task;
+use refine::{Candidate, inductive};
+use scalars::Guesses;
+use std::fmt;
+
+/// The engine `houdini`.
+pub struct Houdini;
+
+impl Engine for Houdini {
+    fn name(&self) -> &'static str {
+        "houdini"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        progress(format_args!("numeric invariants"));
+        let numeric = numeric_facts(task, budget);
+        for implications in [false, true] {
+            let mut pool = numeric.clone();
+            let mut guesses = Guesses::new(&task.program, &mut pool);
+            guesses.atoms();
+            if implications {
+                guesses.implications();
+            }
+            let found = std::mem::take(&mut guesses.found);
+            let found = found.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 });
+            let outcome = conclude(task, pool, found.collect(), budget, progress);
+            if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
+                return outcome;
+            }
+        }
+        Outcome::Unknown("no inductive set of candidates".into())
+    }
+}
+
+/// The engine `arrays`.
+pub struct Arrays;
+
+impl Engine for Arrays {
+    fn name(&self) -> &'static str {
+        "arrays"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        let Some(cells) = Cells::new(&task.program) else {
+            return Outcome::Unknown("no array is indexed by a variable".into());
+        };
+        progress(format_args!("numeric invariants"));
+        let numeric = numeric_facts(task, budget);
+        for pairs in [false, true] {
+            let mut pool = numeric.clone();
+            let mut found = cells.candidates(&mut pool, pairs);
+            let mut guesses = Guesses::new(&task.program, &mut pool);
+            guesses.bounds();
+            found.extend(guesses.found.drain(..).map(|expr| Candidate { expr, at: None, ghosts: 0 }));
+            let outcome = conclude(task, pool, found, budget, progress);
+            if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
+                return outcome;
+            }
+        }
+        Outcome::Unknown("no inductive set of candidates".into())
+    }
+}
+
+/// Keeps what is inductive of the candidates and of the facts in the pool.
+fn conclude(
+    task: &Task,
+    mut pool: Invariants,
+    mut candidates: Vec<Candidate>,
+    budget: &Budget,
+    progress: &dyn Fn(fmt::Arguments<'_>),
+) -> Outcome {
+    candidates.extend(pool.at.drain(..).map(|(at, expr)| Candidate { expr, at: Some(at), ghosts: 0 }));
+    progress(format_args!("{} candidates", candidates.len()));
+    let extended = Task { program: pool.extend(&task.program), ..task.clone() };
+    match inductive(&extended, &candidates, pool.ghosts().collect(), budget) {
+        Ok(Some(at)) => {
+            pool.at = at;
+            Outcome::Proof(Certificate::Invariants(pool))
+        }
+        Ok(None) => Outcome::Unknown("no inductive set of candidates".into()),
+        Err(stop) => Outcome::Unknown(stop.to_string()),
+    }
+}
+
+/// Registers up to which the more precise domains are worth their time.
+const FEW: usize = 12;
+/// Registers up to which octagons are worth their time.
+const SOME: usize = 60;
+
+/// What a numeric domain finds, the more precise the smaller the program is.
+fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
+    let program = &task.program;
+    let mut written: Vec<VarId> = Vec::new();
+    for edge in &program.edges {
+        if let Op::Assign { dst, .. } | Op::Havoc { dst, .. } = edge.op
+            && let Some((var, _)) = scalars::register(program, dst)
+        {
+            written.push(var);
+        }
+    }
+    written.sort_unstable();
+    written.dedup();
+    let found = match written.len() {
+        0..=FEW => fixed_point::<Polyhedra>(task, Limits::STANDARD, budget),
+        ..=SOME => fixed_point::<Octagons>(task, Limits::STANDARD, budget),
+        _ => fixed_point::<Intervals>(task, (), budget),
+    };
+    found.map_or_else(|_| Invariants::none(program), |found| found.invariants)
+}

@@ -1,0 +1,286 @@
+//! Constants and copies: a register that holds a known value gives way to it.
+//!
+//! A *fact* says that a register holds a constant, the address of a variable, or the value of
+//! another register, because it was assigned just that. Facts that hold on all paths to a location
+//! (the textbook's available copies) are used there: expressions get smaller, conditions fold, and
+//! a variable whose address was only taken to pass it to an inlined function becomes a register.
+
+use crate::Task;
+use crate::rewrite::Rewriter;
+use palisade_base::IdxVec;
+use palisade_cfa::*;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// A register and the value it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Fact {
+    var: VarId,
+    value: Known,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Known {
+    /// These value bits.
+    Bits(u128),
+    /// The address of this place, which lies at a fixed offset in a variable.
+    Addr(PlaceId),
+    /// What this register holds.
+    Copy(VarId),
+}
+
+/// Bits of all locations together beyond which the pass is left out.
+const MAX_BITS: usize = 1 << 31;
+
+/// Uses all facts. Tells whether something changed.
+pub fn propagate(task: &mut Task) -> bool {
+    let program = &task.program;
+    let Some(facts) = Facts::collect(program) else { return false };
+    let at = facts.solve(program, task.body().entry);
+    let mut changed = false;
+    for edge in task.program.edges.ids() {
+        let Some(holds) = &at[task.program.edges[edge].src] else { continue };
+        let mut rewriter = Rewriter::default();
+        let mut mentioned = Vec::new();
+        task.program.visit_op(&task.program.edges[edge].op, &mut |used| {
+            if let Use::Read(place) = used
+                && let Base::Var(var) = task.program.places[place].base
+            {
+                mentioned.push(var);
+            }
+        });
+        for var in mentioned {
+            let mut known = facts.of_lhs(var).iter().filter(|&&f| holds.contains(f));
+            if let Some(&fact) = known.next() {
+                let value = facts.expr(&mut task.program, fact);
+                rewriter.values.insert(var, value);
+            }
+        }
+        if rewriter.values.is_empty() && rewriter.vars.is_empty() {
+            continue;
+        }
+        let op = task.program.edges[edge].op.clone();
+        let new = rewriter.op(&mut task.program, &op);
+        if new != op {
+            task.program.edges[edge].op = new;
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// A set of facts by number.
+#[derive(Clone, PartialEq, Eq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn contains(&self, fact: usize) -> bool {
+        self.0[fact / 64] >> (fact % 64) & 1 == 1
+    }
+    fn insert(&mut self, fact: usize) {
+        self.0[fact / 64] |= 1 << (fact % 64);
+    }
+    fn remove(&mut self, fact: usize) {
+        self.0[fact / 64] &= !(1 << (fact % 64));
+    }
+    /// Keeps what the other has too. Tells whether something was lost.
+    fn intersect(&mut self, other: &Set) -> bool {
+        let mut lost = false;
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            lost |= *a & !b != 0;
+            *a &= b;
+        }
+        lost
+    }
+}
+
+#[derive(Default)]
+struct Facts {
+    all: Vec<Fact>,
+    number: FxHashMap<Fact, usize>,
+    /// Facts about a register, and those that use a variable's value or address.
+    lhs: FxHashMap<VarId, Vec<usize>>,
+    rhs: FxHashMap<VarId, Vec<usize>>,
+    /// Facts that hold at the start.
+    initial: Vec<usize>,
+}
+
+impl Facts {
+    /// All facts of a program; `None` if they are too many to be solved.
+    fn collect(program: &Program) -> Option<Facts> {
+        let mut facts = Facts::default();
+        for (var, v) in program.vars.iter_enumerated() {
+            if let (Init::Image(items), Some(scalar)) = (&v.init, register(program, var)) {
+                let value = match items.as_slice() {
+                    [] => Some(0),
+                    [InitItem { offset: 0, value: InitValue::Int(t, bits) }] if scalar == Scalar::Int(*t) => {
+                        Some(*bits)
+                    }
+                    _ => None,
+                };
+                if let Some(bits) = value {
+                    let number = facts.add(program, Fact { var, value: Known::Bits(bits) });
+                    facts.initial.push(number);
+                }
+            }
+        }
+        for edge in &program.edges {
+            if let Some(fact) = fact_of(program, &edge.op) {
+                facts.add(program, fact);
+            }
+        }
+        (facts.all.len().checked_mul(program.locs.len())? <= MAX_BITS).then_some(facts)
+    }
+
+    fn add(&mut self, program: &Program, fact: Fact) -> usize {
+        if let Some(&known) = self.number.get(&fact) {
+            return known;
+        }
+        let number = self.all.len();
+        self.all.push(fact);
+        self.number.insert(fact, number);
+        self.lhs.entry(fact.var).or_default().push(number);
+        match fact.value {
+            Known::Bits(_) => {}
+            Known::Copy(var) => self.rhs.entry(var).or_default().push(number),
+            Known::Addr(place) => {
+                if let Base::Var(var) = program.places[place].base {
+                    self.rhs.entry(var).or_default().push(number);
+                }
+            }
+        }
+        number
+    }
+
+    fn of_lhs(&self, var: VarId) -> &[usize] {
+        self.lhs.get(&var).map_or(&[], Vec::as_slice)
+    }
+
+    /// The value of a fact as an expression.
+    fn expr(&self, program: &mut Program, fact: usize) -> ExprId {
+        let Fact { var, value } = self.all[fact];
+        let ty = program.scalar_of(program.vars[var].ty).expect("facts are about registers");
+        match value {
+            Known::Bits(bits) if matches!(ty, Scalar::Float(_)) => {
+                program.add_expr(ty, ExprKind::Float(bits))
+            }
+            Known::Bits(bits) => program.add_expr(ty, ExprKind::Int(bits)),
+            Known::Addr(place) => program.add_expr(Scalar::Ptr, ExprKind::Addr(place)),
+            Known::Copy(other) => {
+                let place = Place {
+                    base: Base::Var(other),
+                    path: Default::default(),
+                    ty: program.vars[other].ty,
+                    bits: None,
+                };
+                let place = program.places.push(place);
+                program.add_expr(ty, ExprKind::Load(place))
+            }
+        }
+    }
+
+    /// The facts that hold at each location that the entry reaches.
+    fn solve(&self, program: &Program, entry: LocId) -> IdxVec<LocId, Option<Set>> {
+        let mut at: IdxVec<LocId, Option<Set>> = IdxVec::filled(None, program.locs.len());
+        let graph = program.analyse();
+        let mut first = Set(vec![0; self.all.len().div_ceil(64)]);
+        for &fact in &self.initial {
+            first.insert(fact);
+        }
+        at[entry] = Some(first);
+        // Locations in reverse post-order, so that most are visited once.
+        let key = |loc: LocId| (graph.rpo_number(loc).unwrap_or(usize::MAX), loc);
+        let mut todo: BTreeSet<(usize, LocId)> = [key(entry)].into();
+        while let Some((_, loc)) = todo.pop_first() {
+            for &edge in &program.locs[loc].out {
+                let Some(mut set) = at[loc].clone() else { continue };
+                self.step(program, &program.edges[edge].op, &mut set);
+                let dst = program.edges[edge].dst;
+                let changed = match &mut at[dst] {
+                    Some(known) => known.intersect(&set),
+                    unseen => {
+                        *unseen = Some(set);
+                        true
+                    }
+                };
+                if changed {
+                    todo.insert(key(dst));
+                }
+            }
+        }
+        at
+    }
+
+    /// What an operation does to the facts.
+    fn step(&self, program: &Program, op: &Op, set: &mut Set) {
+        let mut kill = |var: VarId, and_value: bool| {
+            for &fact in self.of_lhs(var) {
+                set.remove(fact);
+            }
+            if and_value {
+                for &fact in self.rhs.get(&var).map_or(&[][..], Vec::as_slice) {
+                    set.remove(fact);
+                }
+            }
+        };
+        if let Op::Enter { var } | Op::Leave { var } = *op {
+            kill(var, true);
+        }
+        program.visit_op(op, &mut |used| {
+            if let Use::Write(place) = used
+                && let Base::Var(var) = program.places[place].base
+            {
+                // The address of a variable survives a write to it, the value does not.
+                kill(var, register(program, var).is_some());
+            }
+        });
+        if let Some(fact) = fact_of(program, op) {
+            set.insert(self.number[&fact]);
+        }
+    }
+}
+
+/// The type of a variable that is a register.
+fn register(program: &Program, var: VarId) -> Option<Scalar> {
+    let v = &program.vars[var];
+    if v.address_taken { None } else { program.scalar_of(v.ty) }
+}
+
+fn whole_register(program: &Program, place: PlaceId) -> Option<(VarId, Scalar)> {
+    let place = &program.places[place];
+    match place.base {
+        Base::Var(var) if place.path.is_empty() && place.bits.is_none() => {
+            Some((var, register(program, var)?))
+        }
+        _ => None,
+    }
+}
+
+/// The fact that an operation establishes.
+fn fact_of(program: &Program, op: &Op) -> Option<Fact> {
+    let Op::Assign { dst, src } = *op else { return None };
+    let (var, ty) = whole_register(program, dst)?;
+    let value = match program.exprs[src].kind {
+        ExprKind::Int(bits) | ExprKind::Float(bits) => Known::Bits(bits),
+        ExprKind::Addr(place) if fixed(program, place) => Known::Addr(place),
+        ExprKind::Load(place) => {
+            let (other, t) = whole_register(program, place)?;
+            if other == var || t != ty {
+                return None;
+            }
+            Known::Copy(other)
+        }
+        _ => return None,
+    };
+    (program.exprs[src].ty == ty).then_some(Fact { var, value })
+}
+
+/// Whether a place lies at a fixed offset in a variable.
+fn fixed(program: &Program, place: PlaceId) -> bool {
+    let place = &program.places[place];
+    matches!(place.base, Base::Var(_))
+        && place.path.iter().all(|step| match *step {
+            Proj::Field { .. } => true,
+            Proj::Index { index, .. } => matches!(program.exprs[index].kind, ExprKind::Int(_)),
+        })
+}
