@@ -32,17 +32,32 @@ pub fn check(args: &CheckArgs) -> u8 {
     if let Some(entry) = &args.source.entry {
         property.entry.clone_from(entry);
     }
-    let options = Options { checks: property.checks().collect::<CheckSet>(), entry: property.entry.clone() };
+    let disputed = property.disputed();
+    let checks = property.checks().chain(disputed.iter().flat_map(Property::checks));
+    let options = Options { checks: checks.collect::<CheckSet>(), entry: property.entry.clone() };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(goal) = property.unsupported() {
         return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
     }
-    let mut program = input.program;
-    palisade_property::instrument(&mut program, &property);
-    let program = Arc::new(program);
-    let settled = settle(&program, &property, &args.analysis, &budget, &timer, &|engine, note| {
-        tracing::info!("{engine}: {note}");
-    });
+    let instrumented = |property: &Property| {
+        let mut program = input.program.clone();
+        palisade_property::instrument(&mut program, property);
+        Arc::new(program)
+    };
+    let settle = |program: &Arc<Program>, property: &Property| {
+        settle(program, property, &args.analysis, &budget, &timer, &|engine, note| {
+            tracing::info!("{engine}: {note}");
+        })
+    };
+    let program = instrumented(&property);
+    let mut settled = settle(&program, &property);
+    if let (Verdict::True, Some(disputed)) = (&settled.verdict, &disputed) {
+        let also = settle(&instrumented(disputed), disputed);
+        if !matches!(also.verdict, Verdict::True) {
+            let reason = "a left shift may leave its signed type, which some count as an overflow";
+            settled = Settled { rejected: settled.rejected, ..Settled::unknown(reason) };
+        }
+    }
     show(&settled, &program, &input.sources);
     verdict(&settled.verdict, &printed)
 }

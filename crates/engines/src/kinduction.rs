@@ -3,7 +3,7 @@
 //! If no error is reached in the first `k + 1` segments from the start, and none in the segment
 //! that follows `k` error-free ones from any state of the invariants, then none is ever reached.
 
-use crate::numeric::fixed_point;
+use crate::numeric::{DELAY, fixed_point};
 use crate::{Certificate, Engine, Outcome};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
@@ -29,7 +29,7 @@ impl Engine for KInduction {
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("invariants"));
-        let invariants = match fixed_point::<Intervals>(task, (), budget) {
+        let invariants = match fixed_point::<Intervals>(task, (), DELAY, budget) {
             Ok(found) => found.invariants,
             Err(_) => Invariants::none(&task.program),
         };

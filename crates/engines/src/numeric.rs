@@ -23,6 +23,8 @@ pub struct AbstractInterpretation<D: NumericDomain> {
     pub name: &'static str,
     /// Makes the context that the domain's elements need.
     pub context: fn(&Budget) -> D::Ctx,
+    /// Joins at a loop head before widening starts there.
+    pub delay: u32,
 }
 
 impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
@@ -32,7 +34,7 @@ impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("fixed point"));
-        match fixed_point::<D>(task, (self.context)(budget), budget) {
+        match fixed_point::<D>(task, (self.context)(budget), self.delay, budget) {
             Err(why) => Outcome::Unknown(why),
             Ok(found) if found.errors == 0 && found.cuts == 0 => {
                 Outcome::Proof(Certificate::Invariants(found.invariants))
@@ -54,8 +56,8 @@ pub struct FixedPoint {
     pub cuts: usize,
 }
 
-/// Joins at a loop head before widening starts there.
-const DELAY: u32 = 2;
+/// Joins at a loop head before widening starts there, unless there is a reason for more.
+pub const DELAY: u32 = 2;
 /// Rounds of narrowing.
 const NARROWINGS: usize = 3;
 
@@ -63,11 +65,12 @@ const NARROWINGS: usize = 3;
 pub fn fixed_point<D: NumericDomain>(
     task: &Task,
     context: D::Ctx,
+    delay: u32,
     budget: &Budget,
 ) -> Result<FixedPoint, String> {
     let program = &task.program;
     let graph = program.analyse();
-    let merge = NumericMerge::Widening { delay: DELAY, thresholds: thresholds(program) };
+    let merge = NumericMerge::Widening { delay, thresholds: thresholds(program) };
     let location = Location::new(program, Calls::StepOver, &[]);
     let numeric = Numeric::<D>::new(program, &graph, context, merge);
     let dims = dims(program, &numeric);

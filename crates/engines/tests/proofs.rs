@@ -51,7 +51,8 @@ fn intervals_prove_a_counter() {
 fn octagons_find_no_wrap_that_is_not_there() {
     // The counters wrap together, which octagons over the integers lose at the wrap: whatever they
     // answer must survive the check.
-    let engine = AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD };
+    let engine =
+        AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD, delay: 2 };
     let _ = outcome(&engine, IN_STEP);
     assert!(matches!(outcome(&engine, COUNT), Outcome::Proof(_)));
 }

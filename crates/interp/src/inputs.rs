@@ -72,6 +72,11 @@ impl Random {
         z ^ z >> 31
     }
 
+    /// A number below `n`, which is not zero.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
     fn value(&mut self, ty: Scalar) -> u128 {
         let choice = self.next() % 16;
         let raw = u128::from(self.next()) << 64 | u128::from(self.next());

@@ -7,7 +7,7 @@ use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
 use palisade_engines::houdini::{Arrays, Houdini};
 use palisade_engines::kinduction::KInduction;
-use palisade_engines::numeric::AbstractInterpretation;
+use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::value::ExplicitValues;
 
 /// An analysis that can be chosen on the command line.
@@ -26,7 +26,7 @@ pub fn analyses() -> Vec<Analysis> {
         entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
         entry(
             "abstract interpretation with intervals",
-            Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| () }),
+            Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| (), delay: DELAY }),
         ),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
@@ -34,21 +34,33 @@ pub fn analyses() -> Vec<Analysis> {
         entry("the same with facts about all elements of arrays in a range", Box::new(Arrays)),
         entry(
             "abstract interpretation with octagons",
-            Box::new(AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD }),
+            Box::new(AbstractInterpretation::<Octagons> {
+                name: "octagon",
+                context: |_| Limits::STANDARD,
+                delay: DELAY,
+            }),
         ),
         entry(
             "abstract interpretation with convex polyhedra",
             Box::new(AbstractInterpretation::<Polyhedra> {
                 name: "polyhedra",
                 context: |_| Limits::STANDARD,
+                delay: DELAY,
             }),
         ),
         entry(
             "abstract interpretation with sets of boxes on linear decision diagrams",
-            Box::new(AbstractInterpretation::<Boxes> { name: "boxes", context: boxes_context }),
+            Box::new(AbstractInterpretation::<Boxes> {
+                name: "boxes",
+                context: boxes_context,
+                delay: BOXES_DELAY,
+            }),
         ),
     ]
 }
+
+/// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
+const BOXES_DELAY: u32 = 300;
 
 /// The analysis of this name.
 pub fn named(name: &str) -> Option<Analysis> {

@@ -47,7 +47,8 @@ pub struct Settled {
 }
 
 impl Settled {
-    fn unknown(reason: impl Into<String>) -> Settled {
+    /// Not settled, for a reason.
+    pub fn unknown(reason: impl Into<String>) -> Settled {
         Settled {
             verdict: Verdict::Unknown(reason.into()),
             engine: None,

@@ -43,6 +43,7 @@ impl Property {
             "valid-memtrack" => vec![Goal::ValidMemtrack],
             "valid-memcleanup" => vec![Goal::ValidMemcleanup],
             "no-overflow" => vec![Goal::NoOverflow],
+            "no-shift-overflow" => vec![Goal::NoShiftOverflow],
             "def-behavior" => vec![Goal::DefBehavior],
             "termination" => vec![Goal::Termination],
             "no-data-race" => vec![Goal::NoDataRace],
@@ -60,6 +61,7 @@ impl Property {
         "valid-memtrack",
         "valid-memcleanup",
         "no-overflow",
+        "no-shift-overflow",
         "def-behavior",
         "termination",
         "no-data-race",
@@ -73,6 +75,13 @@ impl Property {
     /// The undefined behaviour that lowering must keep visible for this question.
     pub fn checks(&self) -> impl Iterator<Item = CheckKind> + '_ {
         CheckKind::ALL.iter().copied().filter(|&k| self.violated_by(k).is_some())
+    }
+
+    /// What must hold as well before the property can be said to hold, because people do not agree
+    /// whether it belongs to it: to some, a left shift that leaves its signed type is an overflow.
+    pub fn disputed(&self) -> Option<Property> {
+        let disputed = self.goals.contains(&Goal::NoOverflow);
+        disputed.then(|| Property { entry: self.entry.clone(), goals: vec![Goal::NoShiftOverflow] })
     }
 
     /// The first goal that no engine can decide, for an honest `unknown`.

@@ -15,6 +15,8 @@ pub enum Goal {
     NoLabel(String),
     /// No signed integer operation leaves its type.
     NoOverflow,
+    /// No left shift of a signed integer leaves its type.
+    NoShiftOverflow,
     /// Only what can be freed is freed.
     ValidFree,
     /// Every access lies in a live object.
@@ -37,6 +39,7 @@ impl Goal {
         match self {
             Goal::Assertions | Goal::NoCall(_) | Goal::NoLabel(_) => "unreach-call",
             Goal::NoOverflow => "no-overflow",
+            Goal::NoShiftOverflow => "no-shift-overflow",
             Goal::ValidFree => "valid-free",
             Goal::ValidDeref => "valid-deref",
             Goal::ValidMemtrack => "valid-memtrack",
@@ -53,8 +56,8 @@ impl Goal {
         match self {
             Goal::Assertions => kind == Assertion,
             Goal::NoCall(_) | Goal::NoLabel(_) => kind == ForbiddenCall,
-            // A left shift that leaves its type is undefined too, but not what this goal is about.
             Goal::NoOverflow => kind == SignedOverflow,
+            Goal::NoShiftOverflow => kind == ShiftOverflow,
             Goal::ValidFree => kind == Free,
             Goal::ValidDeref => kind == Deref,
             Goal::ValidMemtrack => kind == MemTrack,

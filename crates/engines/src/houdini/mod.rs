@@ -11,7 +11,7 @@ mod cells;
 mod refine;
 mod scalars;
 
-use crate::numeric::fixed_point;
+use crate::numeric::{DELAY, fixed_point};
 use crate::{Certificate, Engine, Outcome};
 use cells::Cells;
 use palisade_base::Budget;
@@ -121,9 +121,9 @@ fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
     written.sort_unstable();
     written.dedup();
     let found = match written.len() {
-        0..=FEW => fixed_point::<Polyhedra>(task, Limits::STANDARD, budget),
-        ..=SOME => fixed_point::<Octagons>(task, Limits::STANDARD, budget),
-        _ => fixed_point::<Intervals>(task, (), budget),
+        0..=FEW => fixed_point::<Polyhedra>(task, Limits::STANDARD, DELAY, budget),
+        ..=SOME => fixed_point::<Octagons>(task, Limits::STANDARD, DELAY, budget),
+        _ => fixed_point::<Intervals>(task, (), DELAY, budget),
     };
     found.map_or_else(|_| Invariants::none(program), |found| found.invariants)
 }
