@@ -23,7 +23,7 @@ fn outcome(engine: &dyn Engine, text: &str) -> Outcome {
 }
 
 fn interval() -> AbstractInterpretation<Intervals> {
-    AbstractInterpretation { name: "interval", context: |_| () }
+    AbstractInterpretation { name: "interval", context: |_| (), delay: 2 }
 }
 
 /// Counts up to an unknown bound; the counter stays in range.

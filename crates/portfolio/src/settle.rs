@@ -63,7 +63,7 @@ impl Settled {
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
 /// The share of the time limit that an engine gets before others have their turn.
-const FIRST_SLICE: f64 = 0.08;
+const FIRST_SLICE: f64 = 0.015;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 

@@ -74,6 +74,7 @@ impl Goal {
             Goal::NoCall(f) => format!("G ! call({f}())"),
             Goal::NoLabel(l) => format!("G ! label({l})"),
             Goal::NoOverflow => "G ! overflow".into(),
+            Goal::NoShiftOverflow => "G ! shift-overflow".into(),
             Goal::Termination => "F end".into(),
             Goal::NoDataRace => "G ! data-race".into(),
             other => format!("G {}", other.name()),
@@ -213,6 +214,7 @@ impl Scanner<'_> {
                 Goal::NoLabel(label)
             }
             (true, "overflow") => Goal::NoOverflow,
+            (true, "shift-overflow") => Goal::NoShiftOverflow,
             (true, "data-race") => Goal::NoDataRace,
             (false, "valid-free") => Goal::ValidFree,
             (false, "valid-deref") => Goal::ValidDeref,
