@@ -28,10 +28,10 @@ pub fn analyses() -> Vec<Analysis> {
             "abstract interpretation with intervals",
             Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| (), delay: DELAY }),
         ),
+        entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
-        entry("the same with facts about all elements of arrays in a range", Box::new(Arrays)),
         entry(
             "abstract interpretation with octagons",
             Box::new(AbstractInterpretation::<Octagons> {

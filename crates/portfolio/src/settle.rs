@@ -174,7 +174,7 @@ fn run_lanes(
                 }
             }
             waiting = later;
-            slice *= 4.0;
+            slice *= 3.0;
         }
     };
     std::thread::scope(|scope| {
