@@ -5,7 +5,7 @@ use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons, Polyhedra};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
-use palisade_engines::houdini::{Arrays, Houdini};
+use palisade_engines::houdini::{Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::value::ExplicitValues;
@@ -29,6 +29,7 @@ pub fn analyses() -> Vec<Analysis> {
             Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| (), delay: DELAY }),
         ),
         entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),
+        entry("the largest inductive set of facts about where pointers point", Box::new(Memory)),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),

@@ -4,10 +4,11 @@
 //! Candidates are what the numeric domains found, comparisons of variables with constants and with
 //! each other, remainders, the program's own conditions, and, in a second round, implications
 //! between them ([`scalars`]); for programs with arrays, facts about all elements in a range
-//! ([`cells`]). A candidate that a step can break is dropped, until the rest is preserved by every
+//! ([`cells`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a step can break is dropped, until the rest is preserved by every
 //! loop-free segment ([`refine`]). If the rest excludes the errors, it is the proof.
 
 mod cells;
+mod pointers;
 mod refine;
 mod scalars;
 
@@ -19,6 +20,7 @@ use palisade_cfa::*;
 use palisade_domains::{Intervals, Limits, Octagons, Polyhedra};
 use palisade_evidence::Invariants;
 use palisade_reduce::Task;
+use pointers::Pointers;
 use refine::{Candidate, inductive};
 use scalars::Guesses;
 use std::fmt;
@@ -78,6 +80,29 @@ impl Engine for Arrays {
             }
         }
         Outcome::Unknown("no inductive set of candidates".into())
+    }
+}
+
+/// The engine `pointers`.
+pub struct Memory;
+
+impl Engine for Memory {
+    fn name(&self) -> &'static str {
+        "pointers"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        let Some(pointers) = Pointers::new(&task.program) else {
+            return Outcome::Unknown("no check of a pointer".into());
+        };
+        progress(format_args!("numeric invariants"));
+        let mut pool = numeric_facts(task, budget);
+        let mut found = pointers.candidates(&mut pool);
+        let mut guesses = Guesses::new(&task.program, &mut pool);
+        guesses.bounds();
+        found.append(&mut guesses.found);
+        let found = found.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 });
+        conclude(task, pool, found.collect(), budget, progress)
     }
 }
 

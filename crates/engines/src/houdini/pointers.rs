@@ -1,0 +1,181 @@
+//! Candidates about pointers: which object they point into, how far, and how large it is.
+//!
+//! A *base* is a register that an allocation fills. For a base `b` the candidates are that it points
+//! to the start of a live object of the size that was asked for, and that elements which were set
+//! keep their value; for any other pointer `p`, that it points into the object of `b`, and how its
+//! distance `p - b` compares with the program's integers.
+
+use super::scalars::register;
+use palisade_cfa::*;
+use palisade_encode::indices;
+use palisade_evidence::Invariants;
+
+/// At most this many pointers are compared with each base.
+const MAX_POINTERS: usize = 16;
+/// At most this many candidates.
+const MAX_CANDIDATES: usize = 2000;
+/// At most this many integers are compared with distances.
+const MAX_INTEGERS: usize = 16;
+
+/// Pointers and integers of a program.
+pub struct Pointers<'p> {
+    program: &'p Program,
+    /// Registers filled by allocations, with the sizes.
+    bases: Vec<(VarId, ExprId)>,
+    /// All pointer registers that are assigned.
+    pointers: Vec<VarId>,
+    /// Integer registers that are assigned or compared.
+    integers: Vec<VarId>,
+    /// Elements that are set to a constant.
+    set: Vec<(PlaceId, ExprId)>,
+}
+
+impl<'p> Pointers<'p> {
+    /// Looks at a program; `None` if no condition asks whether memory may be accessed.
+    pub fn new(program: &'p Program) -> Option<Self> {
+        let mut this = Pointers {
+            program,
+            bases: Vec::new(),
+            pointers: Vec::new(),
+            integers: Vec::new(),
+            set: Vec::new(),
+        };
+        let mut asked = false;
+        for edge in &program.edges {
+            program.visit_op(&edge.op, &mut |used| match used {
+                Use::Expr(e) => asked |= matches!(program.exprs[e].kind, ExprKind::Valid { .. }),
+                Use::Read(place) | Use::Write(place) => this.note(place),
+                Use::Address(_) => {}
+            });
+            match edge.op {
+                Op::Alloc { dst, size, .. } => {
+                    if let Some(var) = this.pointer(dst)
+                        && !this.bases.iter().any(|(b, _)| *b == var)
+                    {
+                        this.bases.push((var, size));
+                    }
+                }
+                Op::Assign { dst, src }
+                    if matches!(program.exprs[src].kind, ExprKind::Int(_))
+                        && !indices(program, dst).is_empty()
+                        && program.place_scalar(dst).is_some() =>
+                {
+                    this.set.push((dst, src));
+                }
+                _ => {}
+            }
+        }
+        asked.then_some(this)
+    }
+
+    fn pointer(&self, place: PlaceId) -> Option<VarId> {
+        let place = &self.program.places[place];
+        match place.base {
+            Base::Var(var) if place.path.is_empty() && !self.program.vars[var].address_taken => {
+                (self.program.scalar_of(place.ty) == Some(Scalar::Ptr)).then_some(var)
+            }
+            _ => None,
+        }
+    }
+
+    fn note(&mut self, place: PlaceId) {
+        if let Some(var) = self.pointer(place) {
+            if !self.pointers.contains(&var) {
+                self.pointers.push(var);
+            }
+        } else if let Some((var, t)) = register(self.program, place)
+            && (16..=64).contains(&t.bits)
+            && !self.integers.contains(&var)
+        {
+            self.integers.push(var);
+        }
+    }
+
+    /// All candidates.
+    pub fn candidates(&self, pool: &mut Invariants) -> Vec<ExprId> {
+        let mut found = vec![pool.expr(Scalar::BOOL, ExprKind::HeapEmpty)];
+        let size_t = Scalar::Int(self.program.data_model.size_t());
+        let wide = Scalar::Int(Invariants::GHOST);
+        let integers: Vec<ExprId> = self.integers[..self.integers.len().min(MAX_INTEGERS)]
+            .iter()
+            .map(|&v| {
+                let value = pool.var(self.program, v);
+                pool.expr(wide, ExprKind::Convert(value))
+            })
+            .collect();
+        for &(place, value) in &self.set {
+            let ty = self.program.exprs[value].ty;
+            let cell = pool.expr(ty, ExprKind::Load(place));
+            found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, cell, value)));
+        }
+        // Distances of pointers from bases.
+        let mut distances: Vec<(VarId, VarId, ExprId)> = Vec::new();
+        for &(base, bytes) in &self.bases {
+            let b = pool.var(self.program, base);
+            let size = pool.expr(size_t, ExprKind::ObjectSize(b));
+            found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, size, bytes)));
+            found.push(pool.expr(Scalar::BOOL, ExprKind::Valid { ptr: b, size }));
+            let size = pool.expr(wide, ExprKind::Convert(size));
+            for &x in &integers {
+                found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, x, size)));
+                found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, x, size)));
+            }
+            for &pointer in self.pointers.iter().filter(|&&p| p != base).take(MAX_POINTERS) {
+                let distance = self.distance(pool, &mut found, (b, size), pointer, &integers);
+                distances.push((base, pointer, distance));
+            }
+        }
+        // Two pointers that move together.
+        for (i, &(b, p, x)) in distances.iter().enumerate() {
+            for &(_, q, y) in distances[i + 1..].iter().filter(|(c, q, _)| *c != b && *q != p) {
+                let bases = self.bases.iter().any(|(base, _)| [p, q].contains(base));
+                if !bases && found.len() < MAX_CANDIDATES {
+                    found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, x, y)));
+                }
+            }
+        }
+        found
+    }
+
+    /// Where a pointer points relative to a base; gives the distance in bytes.
+    fn distance(
+        &self,
+        pool: &mut Invariants,
+        found: &mut Vec<ExprId>,
+        (b, size): (ExprId, ExprId),
+        pointer: VarId,
+        integers: &[ExprId],
+    ) -> ExprId {
+        let ptrdiff_t = Scalar::Int(self.program.data_model.ptrdiff_t());
+        let wide = Scalar::Int(Invariants::GHOST);
+        let p = pool.var(self.program, pointer);
+        let distance = pool.expr(ptrdiff_t, ExprKind::PtrDiff { left: p, right: b, stride: 1 });
+        // In the same object: going the distance from the base leads to the pointer.
+        let there = pool.expr(Scalar::Ptr, ExprKind::PtrAdd { ptr: b, index: distance, stride: 1 });
+        found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, p, there)));
+        found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, p, b)));
+        let distance = pool.expr(wide, ExprKind::Convert(distance));
+        let zero = pool.int(Invariants::GHOST, 0);
+        for &x in integers.iter().chain([&zero, &size]) {
+            for (op, a, c) in [
+                (CmpOp::Eq, distance, x),
+                (CmpOp::Le, distance, x),
+                (CmpOp::Lt, distance, x),
+                (CmpOp::Le, x, distance),
+            ] {
+                found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(op, a, c)));
+            }
+        }
+        // An element of the pointer's type fits there, and the pointer is at the start of one.
+        if let Type::Ptr(target) = self.program.types[self.program.vars[pointer].ty]
+            && let Some(bytes @ 2..) = self.program.size_of(target)
+        {
+            let bytes = pool.int(Invariants::GHOST, i128::from(bytes));
+            let end = pool.expr(wide, ExprKind::Binary(BinOp::Add, distance, bytes));
+            found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, end, size)));
+            let rest = pool.expr(wide, ExprKind::Binary(BinOp::Rem, distance, bytes));
+            found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, rest, zero)));
+        }
+        distance
+    }
+}
