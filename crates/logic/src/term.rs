@@ -178,6 +178,7 @@ pub struct Terms {
     /// Argument lists of applications, back to back.
     lists: Vec<Term>,
     fresh: u32,
+    stand_ins: FxHashMap<Term, Term>,
 }
 
 impl Default for Terms {
@@ -201,6 +202,7 @@ impl Terms {
             func_index: FxHashMap::default(),
             lists: Vec::new(),
             fresh: 0,
+            stand_ins: FxHashMap::default(),
         };
         // The first two terms are the truth values; `fls` and `tru` rely on it.
         for value in 0..2 {
@@ -521,6 +523,17 @@ impl Terms {
                 return self.var(&name, sort);
             }
         }
+    }
+
+    /// The variable that stands for `t` where it is not to be looked into: always the same one,
+    /// which nothing else uses.
+    pub(crate) fn stand_in(&mut self, t: Term) -> Term {
+        if let Some(variable) = self.stand_ins.get(&t) {
+            return *variable;
+        }
+        let variable = self.fresh_var("any", self.sort(t));
+        self.stand_ins.insert(t, variable);
+        variable
     }
 
     /// The function with this name and signature, made at the first request. Arguments and

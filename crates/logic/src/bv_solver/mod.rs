@@ -5,6 +5,7 @@ mod preprocess;
 mod ranges;
 mod relevant;
 mod theory;
+mod unconstrained;
 
 #[cfg(test)]
 mod pass_tests;
@@ -23,6 +24,7 @@ use facts::Facts;
 use preprocess::Definitions;
 use relevant::Relevant;
 use theory::Consistency;
+use unconstrained::Unconstrained;
 
 /// The embedded solver for bit-vectors, arrays and uninterpreted functions.
 ///
@@ -31,6 +33,7 @@ use theory::Consistency;
 pub struct BvSolver {
     definitions: Definitions,
     facts: Facts,
+    unconstrained: Unconstrained,
     relevant: Relevant,
     blaster: Blaster,
     sat: Sat,
@@ -107,16 +110,17 @@ impl Interpretation for Bits<'_> {
 }
 
 /// The whole model: bits for variables, the theories' values for arrays and functions, and
-/// definitions for what was substituted.
+/// definitions for what was substituted or eliminated.
 struct Whole<'a> {
     bits: Bits<'a>,
     theories: &'a Model,
     definitions: &'a Definitions,
+    unconstrained: &'a Unconstrained,
 }
 
 impl Interpretation for Whole<'_> {
     fn var(&self, terms: &Terms, var: Term) -> Leaf {
-        if let Some(t) = self.definitions.definition(var) {
+        if let Some(t) = self.definitions.definition(var).or_else(|| self.unconstrained.value(var)) {
             return Leaf::Same(t);
         }
         if terms.sort(var).is_array() { self.theories.var(terms, var) } else { self.bits.var(terms, var) }
@@ -133,6 +137,7 @@ impl BvSolver {
         BvSolver {
             definitions: Definitions::new(),
             facts: Facts::default(),
+            unconstrained: Unconstrained::default(),
             relevant: Relevant::new(),
             blaster: Blaster::new(),
             sat: Sat::new(),
@@ -157,17 +162,43 @@ impl BvSolver {
         self.blaster.bytes() + self.sat.bytes()
     }
 
-    /// Gives all pending assertions to the search. What the limits cut off stays ready.
-    fn flush(&mut self, terms: &mut Terms) -> Result<(), Exhausted> {
+    /// Preprocesses all pending assertions and the assumptions of a check; returns the latter.
+    fn preprocess(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Vec<Term> {
+        let mut batches = Vec::new();
         while let Some(&(level, _)) = self.pending.front() {
             let count = self.pending.iter().take_while(|(l, _)| *l == level).count();
             let batch: Vec<Term> = self.pending.drain(..count).map(|(_, t)| t).collect();
             self.definitions.open_until(level);
             self.facts.open_until(level);
-            let rest = self.definitions.absorb(terms, &batch);
-            let rest = self.facts.absorb(terms, rest);
-            self.ready.extend(rest.into_iter().map(|t| (level, t)));
+            let batch = self.definitions.absorb(terms, &batch);
+            batches.push((level, self.facts.absorb(terms, batch)));
         }
+        self.definitions.open_until(self.level);
+        self.facts.open_until(self.level);
+        let rewrite = |t: &Term| {
+            let t = self.definitions.rewrite(terms, *t);
+            self.facts.rewrite(terms, t)
+        };
+        let mut assumptions: Vec<Term> = assumptions.iter().map(rewrite).collect();
+        for i in 0..batches.len() {
+            let (level, batch) = (batches[i].0, std::mem::take(&mut batches[i].1));
+            let later = batches.iter().flat_map(|(_, batch)| batch);
+            let others: Vec<Term> = later.chain(&assumptions).copied().collect();
+            self.unconstrained.open_until(level);
+            let batch = self.unconstrained.absorb(terms, &batch, &others);
+            self.ready.extend(batch.into_iter().map(|t| (level, t)));
+        }
+        self.unconstrained.open_until(self.level);
+        let mut equations = Vec::new();
+        for t in &mut assumptions {
+            *t = self.unconstrained.rewrite(terms, *t, &mut equations);
+        }
+        self.ready.extend(equations.into_iter().map(|t| (self.level, t)));
+        assumptions
+    }
+
+    /// Gives all preprocessed assertions to the search. What the limits cut off stays ready.
+    fn flush(&mut self, terms: &mut Terms) -> Result<(), Exhausted> {
         while let Some(&(level, t)) = self.ready.front() {
             self.require(terms, t, level)?;
             self.ready.pop_front();
@@ -228,33 +259,35 @@ impl BvSolver {
     fn solve(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Result<Outcome, Unknown> {
         self.limits.budget.check().map_err(Unknown::Stopped)?;
         self.blaster.set_limits(self.limits.clone());
+        let preprocessed = self.preprocess(terms, assumptions);
         self.flush(terms)?;
         if self.refuted.is_some() {
             return Ok(Outcome::Unsat(Vec::new()));
         }
-        self.definitions.open_until(self.level);
-        self.facts.open_until(self.level);
         while self.relevant.level() < self.level {
             self.relevant.open();
         }
         // Assumptions are relevant for this check only.
         self.relevant.open();
-        let outcome = self.solve_under(terms, assumptions);
+        let outcome = self.solve_under(terms, assumptions, &preprocessed);
         self.relevant.close();
         outcome
     }
 
-    fn solve_under(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Result<Outcome, Unknown> {
+    fn solve_under(
+        &mut self,
+        terms: &mut Terms,
+        assumptions: &[Term],
+        preprocessed: &[Term],
+    ) -> Result<Outcome, Unknown> {
         let mut lits: Vec<i32> = self.activation.iter().copied().flatten().collect();
         let first = lits.len();
-        for t in assumptions {
-            let rewritten = self.definitions.rewrite(terms, *t);
-            let rewritten = self.facts.rewrite(terms, rewritten);
-            if rewritten == terms.fls() {
+        for (t, preprocessed) in assumptions.iter().zip(preprocessed) {
+            if *preprocessed == terms.fls() {
                 return Ok(Outcome::Unsat(vec![*t]));
             }
-            self.mark(terms, rewritten)?;
-            let l = self.blaster.literal(terms, rewritten)?;
+            self.mark(terms, *preprocessed)?;
+            let l = self.blaster.literal(terms, *preprocessed)?;
             lits.push(self.sat.literal(&mut self.blaster, l)?);
         }
         loop {
@@ -301,6 +334,7 @@ impl Solver for BvSolver {
         self.ready.retain(|(level, _)| *level <= self.level);
         self.definitions.close_until(self.level);
         self.facts.close_until(self.level);
+        self.unconstrained.close_until(self.level);
         while self.relevant.level() > self.level {
             self.relevant.close();
         }
@@ -328,9 +362,12 @@ impl Solver for BvSolver {
     fn model(&mut self, terms: &mut Terms) -> Option<Model> {
         let Outcome::Sat(theories) = &self.outcome else { return None };
         let bits = Bits { blaster: &self.blaster, sat: &self.sat };
-        let whole = Whole { bits, theories, definitions: &self.definitions };
+        let (definitions, unconstrained) = (&self.definitions, &self.unconstrained);
+        let whole = Whole { bits, theories, definitions, unconstrained };
         let mut model = theories.clone();
-        for &var in self.blaster.variables.iter().chain(self.definitions.defined(terms).iter()) {
+        let replaced = self.definitions.defined(terms);
+        let replaced = replaced.iter().chain(self.unconstrained.eliminated());
+        for &var in self.blaster.variables.iter().chain(replaced) {
             model.set(var, self.values.value(terms, &whole, var).clone());
         }
         Some(model)
@@ -339,7 +376,8 @@ impl Solver for BvSolver {
     fn value(&mut self, terms: &mut Terms, t: Term) -> Option<Value> {
         let Outcome::Sat(theories) = &self.outcome else { return None };
         let bits = Bits { blaster: &self.blaster, sat: &self.sat };
-        let whole = Whole { bits, theories, definitions: &self.definitions };
+        let (definitions, unconstrained) = (&self.definitions, &self.unconstrained);
+        let whole = Whole { bits, theories, definitions, unconstrained };
         Some(self.values.value(terms, &whole, t).clone())
     }
 

@@ -181,3 +181,45 @@ fn counts_of_bits_have_a_normal_form() {
         assert_eq!(solver.check(&mut s, &[differs]), Answer::Unsat);
     }
 }
+
+/// The outermost of nested unconstrained terms is replaced, until a variable under it is used.
+#[test]
+fn unconstrained_terms_are_replaced_until_they_are_used() {
+    let mut s = Terms::new();
+    let (x, y, z) = (s.var("x", Sort::BitVec(8)), s.var("y", Sort::BitVec(8)), s.var("z", Sort::BitVec(8)));
+    let product = s.mul(y, z);
+    let sum = s.add(x, product);
+    let equal = s.eq(sum, y);
+    let p = s.var("p", Sort::Bool);
+    let either = s.or(equal, p);
+    let mut pass = Unconstrained::default();
+    // Both the equation and `p` may be anything, and so may the disjunction of the two.
+    assert_eq!(pass.absorb(&mut s, &[either], &[]), [s.stand_in(either)]);
+    assert!(pass.value(x).is_some() && pass.value(p).is_some() && pass.value(z).is_none());
+    let mut equations = Vec::new();
+    pass.open_until(1);
+    assert_eq!(pass.rewrite(&mut s, x, &mut equations), x);
+    let stand_in = s.stand_in(either);
+    assert_eq!(equations, [s.eq(stand_in, either)]);
+    assert!(pass.value(x).is_none() && pass.value(p).is_none());
+    pass.close_until(0);
+    assert!(pass.value(x).is_some() && pass.value(p).is_some());
+    // What is about to be used is spared.
+    let mut pass = Unconstrained::default();
+    assert_eq!(pass.absorb(&mut s, &[equal], &[x]), [equal]);
+}
+
+/// Assertions with many variables, each used about once, in all incremental ways.
+#[test]
+fn scattered_variables_against_brute_force() {
+    let mut s = Terms::new();
+    let mut vars = Vec::new();
+    for i in 0..3 {
+        vars.push(s.var(&format!("x{i}"), Sort::BitVec(2)));
+        vars.push(s.var(&format!("p{i}"), Sort::Bool));
+    }
+    vars.push(s.var("y", Sort::BitVec(1)));
+    vars.push(s.var("a", Sort::Array { index: 1, elem: 1 }));
+    let g = Signature { vars, funcs: Vec::new(), widths: vec![1, 2, 2, 3] };
+    super::tests::scripts(&mut s, &g, 400, 3);
+}

@@ -9,7 +9,7 @@ use crate::testing::{self, Random, Signature, random_term};
 
 /// Random incremental scripts: every answer is compared with all models over small sorts, every
 /// model evaluated, every core checked.
-fn scripts(terms: &mut Terms, g: &Signature, rounds: u64, depth: u32) {
+pub(super) fn scripts(terms: &mut Terms, g: &Signature, rounds: u64, depth: u32) {
     let models = testing::all_models(terms, g);
     for seed in 0..rounds {
         let r = &mut Random::new(seed);
