@@ -1,6 +1,6 @@
 //! Random scripts against z3 and cvc5: the answers must agree, every model must satisfy its
-//! assertions, both in z3's eyes and by evaluation, and every core must be unsatisfiable, both in
-//! the eyes of another solver and in ours.
+//! assertions by evaluation (a part of them also in z3's eyes), and every core must be
+//! unsatisfiable, both in the eyes of another solver and in ours.
 //!
 //! z3 4.8.12 is wrong about some equalities between constant arrays, so a disagreement is settled
 //! by the model of the side that says `sat`: its answer is withdrawn only if the assertions are
@@ -30,7 +30,7 @@ struct Tally {
     withdrawn: usize,
     models: usize,
     cores: usize,
-    /// Models and cores that the others gave up on; evaluation or we ourselves confirm them.
+    /// Models and cores that the others gave up on when asked to confirm them.
     unconfirmed: usize,
 }
 
@@ -178,7 +178,7 @@ fn evaluated(model: &str, claim: &str) -> Option<bool> {
 fn refuted(z3: &mut Peer, model: &str, claim: &str) -> bool {
     let question = question(model, claim);
     let mut z3_refutes = || {
-        z3.send(Z3, &question);
+        z3.send(for_z3(&question), &question);
         z3.answers(&question).is_some_and(|answers| answers == ["unsat"])
     };
     match evaluated(model, claim) {
@@ -188,7 +188,16 @@ fn refuted(z3: &mut Peer, model: &str, claim: &str) -> bool {
     }
 }
 
-const Z3: &str = "(set-option :timeout 500)";
+/// What comes before a script for z3. With a logic it starts afresh in a fraction of the time, but
+/// does not know constant arrays.
+fn for_z3(script: &str) -> &'static str {
+    if script.contains("as const") {
+        "(set-option :timeout 500)"
+    } else {
+        "(set-option :timeout 500)(set-logic QF_AUFBV)"
+    }
+}
+
 const CVC5: &str = "(set-logic QF_AUFBV)";
 
 fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
@@ -196,12 +205,12 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
     let (old, new) = (plain(&script, false), plain(&script, true));
     // Early versions of cvc5 have the new predicates except this one.
     let for_cvc5 = if new.contains("bvnego") { &old } else { &new };
-    z3.send(Z3, &old);
+    z3.send(for_z3(&old), &old);
     cvc5.send(CVC5, for_cvc5);
     let own = run(&new);
     let mut disputed: Vec<usize> = Vec::new();
     for is_z3 in [true, false] {
-        let (name, prelude, text) = if is_z3 { ("z3", Z3, &old) } else { ("cvc5", CVC5, for_cvc5) };
+        let (name, prelude, text) = if is_z3 { ("z3", for_z3(&old), &old) } else { ("cvc5", CVC5, for_cvc5) };
         let peer = if is_z3 { &mut *z3 } else { &mut *cvc5 };
         let Some(theirs) = peer.answers(text) else {
             tally.undecided += own.len();
@@ -238,7 +247,12 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
             let again = run(&question);
             assert_ne!(again, ["sat"], "seed {seed}: the core is wrong\n{question}\n{text}");
         }
-        z3.send(Z3, &question);
+        // Evaluation is enough for most models; z3 sees a part of them and all in dispute.
+        if sat && seed % 4 != 0 && !disputed.contains(&i) {
+            tally.models += 1;
+            continue;
+        }
+        z3.send(for_z3(&question), &question);
         let mut answer = z3.answers(&question).and_then(|a| a.first().cloned()).unwrap_or_default();
         if !sat && answer != "unsat" {
             // Cores of constant arrays are beyond z3, and hard ones may be easier for the other.
@@ -256,7 +270,7 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
             (true, "unsat") => panic!("seed {seed}: the model is wrong\n{question}\n{text}"),
             (false, "unsat") => tally.cores += 1,
             (false, "sat") => {
-                let model = model_of(z3, Z3, &declarations, &claim);
+                let model = model_of(z3, for_z3(&question), &declarations, &claim);
                 let wrong = model.is_some_and(|m| refuted(z3, &m, &claim));
                 assert!(wrong, "seed {seed}: the core is wrong\n{question}\n{text}");
                 tally.unconfirmed += 1;
@@ -281,11 +295,14 @@ fn answers_models_and_cores_agree_with_z3_and_cvc5() {
     let mut tally = Tally::default();
     for seed in first..first + count {
         one(seed, &mut z3, &mut cvc5, &mut tally);
+        if (seed + 1 - first).is_multiple_of(1000) {
+            println!("{} scripts, {} checks so far", seed + 1 - first, tally.checks);
+        }
     }
     let Tally { checks, sat, unsat, undecided, withdrawn, models, cores, unconfirmed } = tally;
     println!(
         "{count} scripts, {checks} checks: {sat} sat, {unsat} unsat, no disagreement; \
-         {models} models and {cores} cores confirmed by another solver, {unconfirmed} only by us; \
+         {models} models and {cores} cores confirmed, {unconfirmed} only by ourselves; \
          {undecided} comparisons undecided, {withdrawn} answers of the others withdrawn"
     );
 }
