@@ -14,10 +14,11 @@ pub fn families() -> Vec<Family> {
         ("factoring", sizes(&[12, 16, 20], factoring)),
         ("division", sizes(&[6, 8, 10], division)),
         ("signed-division", sizes(&[6, 8, 10], signed_division)),
-        ("mul-div", sizes(&[5, 6, 7], mul_div)),
+        ("mul-div", sizes(&[6, 8, 10], mul_div)),
         ("popcount", sizes(&[16, 32, 64], popcount)),
-        ("sorting", sizes(&[3, 4, 5], sorting)),
-        ("array-swap", sizes(&[2, 4, 6], array_swap)),
+        ("sorting", sizes(&[4, 5, 6], sorting)),
+        ("array-swap", sizes(&[4, 6, 8], array_swap)),
+        ("swap-order", sizes(&[4, 8, 16], swap_order)),
         ("store-chain", sizes(&[4, 8, 12], store_chain)),
         ("memcpy", sizes(&[4, 8, 16], memcpy)),
         ("crc-equal", sizes(&[1, 2, 4], crc_equal)),
@@ -144,6 +145,26 @@ fn array_swap(n: u32) -> String {
         }
     }
     query(&out, &format!("(distinct {a} {b})"))
+}
+
+/// Swapping pairs of elements at different places, forwards and backwards.
+fn swap_order(n: u32) -> String {
+    let mut out = format!("(set-logic QF_AUFBV)\n(declare-const m {MEMORY})\n");
+    let mut places = Vec::new();
+    for i in 0..n {
+        let _ = writeln!(out, "(declare-const p{i} (_ BitVec 32))(declare-const q{i} (_ BitVec 32))");
+        places.push(format!("p{i} q{i}"));
+    }
+    let mut chain = |name: &str, order: &mut dyn Iterator<Item = u32>| {
+        order.fold("m".to_owned(), |array, i| {
+            let swap =
+                format!("(store (store {array} p{i} (select {array} q{i})) q{i} (select {array} p{i}))");
+            let _ = writeln!(out, "(define-fun {name}{i} () {MEMORY} {swap})");
+            format!("{name}{i}")
+        })
+    };
+    let (forwards, backwards) = (chain("a", &mut (0..n)), chain("b", &mut (0..n).rev()));
+    query(&out, &format!("(and (distinct {}) (distinct {forwards} {backwards}))", places.join(" ")))
 }
 
 /// Writes to different places, forwards and backwards.
