@@ -11,7 +11,7 @@
 mod common;
 
 use common::generate::{Script, Step, script};
-use common::peer::Peer;
+use common::peer::{Peer, Separation};
 use palisade_logic::Limits;
 use palisade_logic::smtlib;
 
@@ -142,9 +142,9 @@ fn verifications(script: &Script, output: &[String]) -> Vec<Option<Verification>
 }
 
 /// The model that `peer` has for a claim, in place of its declarations.
-fn model_of(peer: &mut Peer, prelude: &str, declarations: &str, claim: &str) -> Option<String> {
+fn model_of(peer: &mut Peer, declarations: &str, claim: &str) -> Option<String> {
     let question = format!("{}(get-model)", question(declarations, claim));
-    peer.send(&format!("(set-option :produce-models true)\n{prelude}"), &question);
+    peer.send(&question);
     let lines = peer.lines(&question)?;
     let model = lines.get(1..)?.join("\n");
     let model = model.trim().strip_prefix('(')?.strip_suffix(')')?;
@@ -178,7 +178,7 @@ fn evaluated(model: &str, claim: &str) -> Option<bool> {
 fn refuted(z3: &mut Peer, model: &str, claim: &str) -> bool {
     let question = question(model, claim);
     let mut z3_refutes = || {
-        z3.send(for_z3(&question), &question);
+        z3.send(&question);
         z3.answers(&question).is_some_and(|answers| answers == ["unsat"])
     };
     match evaluated(model, claim) {
@@ -188,29 +188,17 @@ fn refuted(z3: &mut Peer, model: &str, claim: &str) -> bool {
     }
 }
 
-/// What comes before a script for z3. With a logic it starts afresh in a fraction of the time, but
-/// does not know constant arrays.
-fn for_z3(script: &str) -> &'static str {
-    if script.contains("as const") {
-        "(set-option :timeout 500)"
-    } else {
-        "(set-option :timeout 500)(set-logic QF_AUFBV)"
-    }
-}
-
-const CVC5: &str = "(set-logic QF_AUFBV)";
-
 fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
     let script = script(seed);
     let (old, new) = (plain(&script, false), plain(&script, true));
     // Early versions of cvc5 have the new predicates except this one.
     let for_cvc5 = if new.contains("bvnego") { &old } else { &new };
-    z3.send(for_z3(&old), &old);
-    cvc5.send(CVC5, for_cvc5);
+    z3.send(&old);
+    cvc5.send(for_cvc5);
     let own = run(&new);
     let mut disputed: Vec<usize> = Vec::new();
     for is_z3 in [true, false] {
-        let (name, prelude, text) = if is_z3 { ("z3", for_z3(&old), &old) } else { ("cvc5", CVC5, for_cvc5) };
+        let (name, text) = if is_z3 { ("z3", &old) } else { ("cvc5", for_cvc5) };
         let peer = if is_z3 { &mut *z3 } else { &mut *cvc5 };
         let Some(theirs) = peer.answers(text) else {
             tally.undecided += own.len();
@@ -225,7 +213,7 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
                     let (steps, literals) = contexts(&script).swap_remove(i);
                     let claim = claim(&script, &steps, literals);
                     let peer = if is_z3 { &mut *z3 } else { &mut *cvc5 };
-                    let model = model_of(peer, prelude, &script.declarations, &claim);
+                    let model = model_of(peer, &script.declarations, &claim);
                     let wrong = model.as_ref().is_some_and(|m| refuted(z3, m, &claim));
                     assert!(wrong, "seed {seed}: check {i} is unsat, not for {name}\n{text}\n{model:?}");
                     tally.withdrawn += 1;
@@ -252,11 +240,11 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
             tally.models += 1;
             continue;
         }
-        z3.send(for_z3(&question), &question);
+        z3.send(&question);
         let mut answer = z3.answers(&question).and_then(|a| a.first().cloned()).unwrap_or_default();
         if !sat && answer != "unsat" {
             // Cores of constant arrays are beyond z3, and hard ones may be easier for the other.
-            cvc5.send(CVC5, &question);
+            cvc5.send(&question);
             let second = cvc5.answers(&question).and_then(|a| a.first().cloned()).unwrap_or_default();
             if second == "unsat" || answer != "sat" {
                 answer = second;
@@ -270,7 +258,7 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
             (true, "unsat") => panic!("seed {seed}: the model is wrong\n{question}\n{text}"),
             (false, "unsat") => tally.cores += 1,
             (false, "sat") => {
-                let model = model_of(z3, for_z3(&question), &declarations, &claim);
+                let model = model_of(z3, &declarations, &claim);
                 let wrong = model.is_some_and(|m| refuted(z3, &m, &claim));
                 assert!(wrong, "seed {seed}: the core is wrong\n{question}\n{text}");
                 tally.unconfirmed += 1;
@@ -285,8 +273,13 @@ fn one(seed: u64, z3: &mut Peer, cvc5: &mut Peer, tally: &mut Tally) {
 
 #[test]
 fn answers_models_and_cores_agree_with_z3_and_cvc5() {
-    let z3 = Peer::start("z3", &["-in"]);
-    let cvc5 = Peer::start("cvc5", &["--incremental", "--lang=smt2", "--tlimit-per=500"]);
+    let z3 = Peer::start("z3", &["-in"], "(set-option :timeout 500)", Separation::Level);
+    let cvc5 = Peer::start(
+        "cvc5",
+        &["--incremental", "--lang=smt2", "--produce-models", "--tlimit-per=500"],
+        "(set-logic QF_AUFBV)",
+        Separation::Reset,
+    );
     let (Some(mut z3), Some(mut cvc5)) = (z3, cvc5) else {
         eprintln!("skipped: z3 and cvc5 are not both installed");
         return;

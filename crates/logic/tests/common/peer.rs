@@ -9,13 +9,30 @@ use std::time::Duration;
 pub struct Peer {
     name: &'static str,
     args: &'static [&'static str],
+    /// What comes before every script.
+    prelude: &'static str,
+    separation: Separation,
     running: Option<(Child, ChildStdin, Receiver<String>)>,
+}
+
+/// How scripts for one process are kept apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Separation {
+    /// By `(reset)`.
+    Reset,
+    /// By a level that is popped after the script, where starting afresh takes long.
+    Level,
 }
 
 impl Peer {
     /// The solver, if it is installed.
-    pub fn start(name: &'static str, args: &'static [&'static str]) -> Option<Peer> {
-        let mut peer = Peer { name, args, running: None };
+    pub fn start(
+        name: &'static str,
+        args: &'static [&'static str],
+        prelude: &'static str,
+        separation: Separation,
+    ) -> Option<Peer> {
+        let mut peer = Peer { name, args, prelude, separation, running: None };
         peer.restart()?;
         Some(peer)
     }
@@ -29,7 +46,10 @@ impl Peer {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        let (input, output) = (child.stdin.take()?, child.stdout.take()?);
+        let (mut input, output) = (child.stdin.take()?, child.stdout.take()?);
+        if self.separation == Separation::Level {
+            writeln!(input, "{}", self.prelude).ok()?;
+        }
         let (send, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -50,8 +70,16 @@ impl Peer {
     }
 
     /// Sends a script. Its answers are read by [`Peer::answers`].
-    pub fn send(&mut self, prelude: &str, script: &str) {
-        let text = format!("(reset)\n{prelude}\n{script}\n(echo \"finished\")\n");
+    pub fn send(&mut self, script: &str) {
+        let text = match self.separation {
+            Separation::Reset => format!("(reset)\n{}\n{script}\n", self.prelude),
+            Separation::Level => {
+                let count = |command: &str| script.matches(command).count();
+                let open = 1 + count("(push 1)") - count("(pop 1)");
+                format!("(push 1)\n{script}\n(pop {open})\n")
+            }
+        };
+        let text = format!("{text}(echo \"finished\")\n");
         let written = self.running.as_mut().is_some_and(|(_, input, _)| {
             input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_ok()
         });
