@@ -1,4 +1,14 @@
 //! The solver inside the binary: word-level preprocessing, bit-blasting, CaDiCaL.
+//!
+//! New assertions go through three passes, each of which looks at what is new only and stays right
+//! when levels are pushed and popped:
+//!
+//! 1. `preprocess` replaces variables by what asserted equations say they are;
+//! 2. `facts` replaces what is asserted elsewhere, and what `ranges` decides, by constants;
+//! 3. `unconstrained` replaces terms that can take every value by variables.
+//!
+//! It comes last because the others make variables disappear. The rest is blasted; `theory` adds
+//! what arrays and functions mean by lemmas on demand.
 
 mod facts;
 mod preprocess;
@@ -180,14 +190,7 @@ impl BvSolver {
             self.facts.rewrite(terms, t)
         };
         let mut assumptions: Vec<Term> = assumptions.iter().map(rewrite).collect();
-        for i in 0..batches.len() {
-            let (level, batch) = (batches[i].0, std::mem::take(&mut batches[i].1));
-            let later = batches.iter().flat_map(|(_, batch)| batch);
-            let others: Vec<Term> = later.chain(&assumptions).copied().collect();
-            self.unconstrained.open_until(level);
-            let batch = self.unconstrained.absorb(terms, &batch, &others);
-            self.ready.extend(batch.into_iter().map(|t| (level, t)));
-        }
+        self.ready.extend(self.unconstrained.absorb(terms, &batches, &assumptions));
         self.unconstrained.open_until(self.level);
         let mut equations = Vec::new();
         for t in &mut assumptions {

@@ -194,7 +194,7 @@ fn unconstrained_terms_are_replaced_until_they_are_used() {
     let either = s.or(equal, p);
     let mut pass = Unconstrained::default();
     // Both the equation and `p` may be anything, and so may the disjunction of the two.
-    assert_eq!(pass.absorb(&mut s, &[either], &[]), [s.stand_in(either)]);
+    assert_eq!(pass.absorb(&mut s, &[(0, vec![either])], &[]), [(0, s.stand_in(either))]);
     assert!(pass.value(x).is_some() && pass.value(p).is_some() && pass.value(z).is_none());
     let mut equations = Vec::new();
     pass.open_until(1);
@@ -206,7 +206,11 @@ fn unconstrained_terms_are_replaced_until_they_are_used() {
     assert!(pass.value(x).is_some() && pass.value(p).is_some());
     // What is about to be used is spared.
     let mut pass = Unconstrained::default();
-    assert_eq!(pass.absorb(&mut s, &[equal], &[x]), [equal]);
+    assert_eq!(pass.absorb(&mut s, &[(0, vec![equal])], &[x]), [(0, equal)]);
+    // So is what occurs at two levels.
+    let mut pass = Unconstrained::default();
+    let batches = [(0, vec![equal]), (1, vec![s.ne(x, z)])];
+    assert_eq!(pass.absorb(&mut s, &batches, &[]), [(0, equal), (1, batches[1].1[0])]);
 }
 
 /// Assertions with many variables, each used about once, in all incremental ways.

@@ -85,13 +85,36 @@ impl Unconstrained {
         &self.eliminated
     }
 
-    /// Takes new assertions and returns what replaces them. Variables of `others` are left alone,
-    /// since they are about to be used.
-    pub(super) fn absorb(&mut self, terms: &mut Terms, assertions: &[Term], others: &[Term]) -> Vec<Term> {
-        self.eliminate(terms, assertions, others);
-        let mut equations = Vec::new();
-        let mut out: Vec<Term> = assertions.iter().map(|t| self.rewrite(terms, *t, &mut equations)).collect();
-        out.append(&mut equations);
+    /// Takes new assertions by level, lowest first, and returns what replaces them. Variables of
+    /// `others` are left alone, since they are about to be used.
+    pub(super) fn absorb(
+        &mut self,
+        terms: &mut Terms,
+        batches: &[(usize, Vec<Term>)],
+        others: &[Term],
+    ) -> Vec<(usize, Term)> {
+        let roots: Vec<Term> = batches.iter().flat_map(|(_, batch)| batch).copied().collect();
+        let uses = self.unseen(terms, &roots);
+        let mut candidates = uses.clone();
+        candidates
+            .retain(|t, uses| *uses == 1 && terms.op(*t) == Op::Var && !self.eliminations.contains_key(t));
+        if !candidates.is_empty() {
+            let spared = self.unseen(terms, others);
+            candidates.retain(|x, _| !spared.contains_key(x));
+        }
+        let mut out = Vec::with_capacity(roots.len());
+        for (level, batch) in batches {
+            self.open_until(*level);
+            if !candidates.is_empty() {
+                self.eliminate(terms, batch, &uses, &candidates);
+            }
+            let mut equations = Vec::new();
+            for t in batch {
+                let t = self.rewrite(terms, *t, &mut equations);
+                out.push((*level, t));
+            }
+            out.extend(equations.into_iter().map(|t| (*level, t)));
+        }
         out
     }
 
@@ -156,27 +179,27 @@ impl Unconstrained {
         uses
     }
 
-    /// Finds unconstrained terms in new assertions and eliminates the variables under them.
-    fn eliminate(&mut self, terms: &mut Terms, assertions: &[Term], others: &[Term]) {
-        let uses = self.unseen(terms, assertions);
-        let used_once = |t: Term| uses.get(&t) == Some(&1);
-        let mut once: Vec<Term> = uses.keys().copied().filter(|t| terms.op(*t) == Op::Var).collect();
-        once.retain(|x| used_once(*x) && !self.eliminations.contains_key(x));
-        if once.is_empty() {
-            return;
-        }
-        let spared = self.unseen(terms, others);
-        once.retain(|x| !spared.contains_key(x));
+    /// Finds unconstrained terms in the assertions of a level and eliminates the variables under
+    /// them, which are among the candidates. `uses` counts the uses of all new terms.
+    fn eliminate(
+        &mut self,
+        terms: &mut Terms,
+        assertions: &[Term],
+        uses: &FxHashMap<Term, u32>,
+        candidates: &FxHashMap<Term, u32>,
+    ) {
         // Terms that can take every value, whatever other variables are.
-        let mut free: FxHashSet<Term> = once.into_iter().collect();
+        let mut free: FxHashSet<Term> = FxHashSet::default();
         let mut under: FxHashMap<Term, Vec<usize>> = FxHashMap::default();
-        let mut order: Vec<Term> = uses.keys().copied().collect();
+        let mut order: Vec<Term> = self.unseen(terms, assertions).into_keys().collect();
         order.sort_unstable();
         for t in order {
-            let freed = freed_by(terms, t, |a| free.contains(&a) && used_once(a));
+            let freed = freed_by(terms, t, |a| free.contains(&a) && uses.get(&a) == Some(&1));
             if !freed.is_empty() {
                 free.insert(t);
                 under.insert(t, freed);
+            } else if candidates.contains_key(&t) {
+                free.insert(t);
             }
         }
         // From the outermost ones down to the variables.
