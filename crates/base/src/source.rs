@@ -67,6 +67,14 @@ struct File {
     markers: Vec<Marker>,
 }
 
+impl File {
+    /// The column of an offset in a row, counted from 1.
+    fn column(&self, row: usize, offset: u32) -> u32 {
+        let line = &self.text[(self.lines[row] - self.start) as usize..];
+        1 + line.char_indices().take_while(|(i, _)| self.lines[row] + (*i as u32) < offset).count() as u32
+    }
+}
+
 /// The texts of a run and their positions.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
@@ -136,10 +144,7 @@ impl SourceMap {
     pub fn position(&self, span: Span) -> Option<Position> {
         let f = &self.files[self.file_of(span.lo)?];
         let row = f.lines.partition_point(|&l| l <= span.lo) - 1;
-        let column = 1 + f.text[(f.lines[row] - f.start) as usize..]
-            .char_indices()
-            .take_while(|(i, _)| f.lines[row] + (*i as u32) < span.lo)
-            .count() as u32;
+        let column = f.column(row, span.lo);
         let m = f.markers.partition_point(|m| m.at <= span.lo);
         Some(match m.checked_sub(1).map(|m| &f.markers[m]) {
             None => Position { file: f.name.clone(), line: row as u32 + 1, column },
@@ -148,6 +153,13 @@ impl SourceMap {
                 Position { file: m.file.clone(), line: m.line + (row - marker_row) as u32, column }
             }
         })
+    }
+
+    /// The position of the span's first byte in the text as it was added, whatever line markers say.
+    pub fn physical_position(&self, span: Span) -> Option<Position> {
+        let f = &self.files[self.file_of(span.lo)?];
+        let row = f.lines.partition_point(|&l| l <= span.lo) - 1;
+        Some(Position { file: f.name.clone(), line: row as u32 + 1, column: f.column(row, span.lo) })
     }
 
     /// The whole line of text around the span's first byte, without its line end.
@@ -186,6 +198,8 @@ mod tests {
         assert_eq!(at(14), ("b.h".into(), 10, 2));
         assert_eq!(at(17), ("b.h".into(), 11, 2));
         assert_eq!(map.line_text(Span::new(17, 18)), Some("\tz"));
+        let physical = map.physical_position(Span::new(17, 18)).unwrap();
+        assert_eq!((&*physical.file, physical.line, physical.column), ("a.i", 4, 2));
         assert_eq!(map.position(Span::NONE), None);
     }
 

@@ -12,6 +12,8 @@ pub struct Replay {
     pub kind: CheckKind,
     /// The run, with its trace.
     pub run: Run,
+    /// The values that led there.
+    pub bug: Counterexample,
 }
 
 /// Executed edges that are kept for showing the run.
@@ -20,6 +22,21 @@ const TRACE_CAP: usize = 200_000;
 /// Runs an instrumented program with the values of a counterexample. Every check that is left in
 /// such a program violates the property, so the run must end in one.
 pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Result<Replay, String> {
+    let config = Config {
+        trace_cap: Some(TRACE_CAP),
+        budget: Some(budget.clone()),
+        memory_limit: 1 << 30,
+        ..Config::default()
+    };
+    let run = Interp::new(program, config).run(&mut forced(bug), &mut Discard);
+    match run.outcome {
+        Outcome::Violation(kind) => Ok(Replay { kind, run, bug: bug.clone() }),
+        ref other => Err(format!("the replay ended otherwise: {other}")),
+    }
+}
+
+/// The values of a counterexample as the inputs of a run.
+pub fn forced(bug: &Counterexample) -> Forced {
     let mut values = Forced::new();
     for chosen in &bug.unknowns {
         values.push(chosen.edge, chosen.bits);
@@ -27,15 +44,5 @@ pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Resul
     for (edge, bytes) in &bug.contents {
         values.push_bytes(*edge, bytes.clone());
     }
-    let config = Config {
-        trace_cap: Some(TRACE_CAP),
-        budget: Some(budget.clone()),
-        memory_limit: 1 << 30,
-        ..Config::default()
-    };
-    let run = Interp::new(program, config).run(&mut values, &mut Discard);
-    match run.outcome {
-        Outcome::Violation(kind) => Ok(Replay { kind, run }),
-        ref other => Err(format!("the replay ended otherwise: {other}")),
-    }
+    values
 }

@@ -50,7 +50,7 @@ impl Lowerer<'_> {
         {
             return value;
         }
-        let span = self.call_span(e, into);
+        let span = self.span(e);
         let prepared = self.prepare(e);
         let want = self.scalar_of(e);
         let returned = match prepared.ret {
@@ -85,14 +85,6 @@ impl Lowerer<'_> {
         self.give(value, into, e)
     }
 
-    /// The position of a call's operations.
-    pub(crate) fn call_span(&self, e: TExprId, into: Into) -> Span {
-        match into {
-            Into::Place(_, span) => span,
-            _ => self.span(e),
-        }
-    }
-
     /// Hands a value over as the result of the call `e`.
     pub(crate) fn give(&mut self, value: ExprId, into: Into, e: TExprId) -> Option<ExprId> {
         let value = self.converted_to(self.typed.exprs[e].ty.ty, value, self.span(e));
@@ -115,7 +107,7 @@ impl Lowerer<'_> {
         ty: Scalar,
         op: impl FnOnce(PlaceId) -> Op,
     ) -> Option<ExprId> {
-        let span = self.call_span(e, into);
+        let span = self.span(e);
         if let Into::Place(dst, _) = into
             && self.pool.program.place_scalar(dst) == Some(ty)
         {

@@ -113,7 +113,7 @@ impl Lowerer<'_> {
     pub(crate) fn library_call(&mut self, e: TExprId, f: FnId, into: Into) -> Option<Option<ExprId>> {
         let name = self.names.name(self.typed.funcs[f].name);
         let operation = operation(name)?;
-        let span = self.call_span(e, into);
+        let span = self.span(e);
         let TExprKind::Call { ref args, .. } = *self.kind(e) else { return None };
         if args.len() < operation.arguments() {
             return None;

@@ -1,0 +1,17 @@
+//! Verification witnesses: what they say, their files, and the places of a program they speak of.
+//!
+//! * [`model`]: violation sequences and invariant sets as data; [`yaml`]: their files;
+//! * [`places`]: statements, loops and calls of a program by the positions witnesses use;
+//! * [`run`]: a run seen step by step; [`violation`]: the witness of a run that goes wrong;
+//! * [`correctness`]: the witness of a certificate;
+//! * [`sha256`]: whether a witness is about the file at hand.
+
+mod c_expr;
+mod columns;
+pub mod correctness;
+pub mod model;
+pub mod places;
+pub mod run;
+pub mod sha256;
+pub mod violation;
+pub mod yaml;
