@@ -83,7 +83,16 @@ pub struct CheckArgs {
     /// Memory.
     #[arg(long, default_value = "4GB", value_parser = bytes, value_name = "SIZE")]
     pub memory_limit: u64,
-    /// Write the result as JSON as well, before the verdict line.
+    /// Write a verification witness (format 2.0).
+    #[arg(long, value_name = "OUT.yml")]
+    pub witness: Option<PathBuf>,
+    /// Write a page that shows the result beside the source.
+    #[arg(long, value_name = "OUT.html")]
+    pub report: Option<PathBuf>,
+    /// Write a SARIF log.
+    #[arg(long, value_name = "OUT.sarif")]
+    pub sarif: Option<PathBuf>,
+    /// Print the result as one line of JSON, before the verdict line.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,12 +1,15 @@
 //! The command `check`.
 
 use crate::args::CheckArgs;
-use crate::{USAGE, input, report, watchdog};
-use palisade_base::{Budget, SourceMap};
+use crate::finding::Finding;
+use crate::progress::ProgressLine;
+use crate::{USAGE, html, input, json, report, sarif, watchdog, witness};
+use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
 use palisade_property::Property;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,9 +47,11 @@ pub fn check(args: &CheckArgs) -> u8 {
         palisade_property::instrument(&mut program, property);
         Arc::new(program)
     };
+    let line = ProgressLine::start();
     let settle = |program: &Arc<Program>, property: &Property| {
         settle(program, property, &args.analysis, &budget, &timer, &|engine, note| {
             tracing::info!("{engine}: {note}");
+            line.note(engine, note);
         })
     };
     let program = instrumented(&property);
@@ -58,11 +63,40 @@ pub fn check(args: &CheckArgs) -> u8 {
             settled = Settled { rejected: settled.rejected, ..Settled::unknown(reason) };
         }
     }
-    show(&settled, &program, &input.sources);
-    verdict(&settled.verdict, &printed)
+    line.clear();
+    let finding = Finding::new(&settled, &program, &property, &input, &budget);
+    write_files(args, &finding);
+    for why in &settled.rejected {
+        eprintln!("warning: evidence did not pass its check: {why}");
+    }
+    let mut text = report::text(&finding);
+    if args.json {
+        text.push_str(&format!("{}\n", json::result(&finding, watchdog::cpu_time())));
+    }
+    conclude(&text, &settled.verdict, &printed)
 }
 
-fn property(name: Option<&str>) -> Result<Property, String> {
+/// Writes the files that were asked for. What cannot be written does not change the verdict.
+fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
+    let write = |path: &Path, text: Option<String>| {
+        if let Some(text) = text
+            && let Err(error) = std::fs::write(path, text)
+        {
+            eprintln!("error: {}: {error}", path.display());
+        }
+    };
+    if let Some(path) = &args.witness {
+        write(path, witness::file(finding));
+    }
+    if let Some(path) = &args.sarif {
+        write(path, Some(format!("{:#}\n", sarif::log(finding))));
+    }
+    if let Some(path) = &args.report {
+        write(path, Some(html::page(finding)));
+    }
+}
+
+pub fn property(name: Option<&str>) -> Result<Property, String> {
     let Some(name) = name else { return Ok(Property::assertions()) };
     if let Some(property) = Property::named(name) {
         return Ok(property);
@@ -77,28 +111,20 @@ fn property(name: Option<&str>) -> Result<Property, String> {
     Property::parse_prp(&text).map_err(|e| format!("{name}:{e}"))
 }
 
-fn show(settled: &Settled, program: &Program, sources: &SourceMap) {
-    for why in &settled.rejected {
-        eprintln!("warning: evidence did not pass its check: {why}");
-    }
-    if let Some(engine) = settled.engine {
-        println!("settled by {engine}");
-    }
-    if let Some(replay) = &settled.replay {
-        println!("violation: {}", replay.kind);
-        print!("{}", report::stack(program, sources, &replay.run.stack));
-        println!("inputs: {}", report::inputs(&replay.run));
-    }
+/// Prints the verdict line, once in the life of the process, and tells the exit status.
+pub fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
+    conclude("", verdict, printed)
 }
 
-/// Prints the verdict line, once in the life of the process, and tells the exit status.
-fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
+/// Prints a text and the verdict line, once in the life of the process, and tells the exit status.
+fn conclude(text: &str, verdict: &Verdict, printed: &AtomicBool) -> u8 {
     if printed.swap(true, Ordering::SeqCst) {
         // The other thread has the word and ends the process.
         loop {
             std::thread::park();
         }
     }
+    print!("{text}");
     match verdict {
         Verdict::True => println!("verdict: true"),
         Verdict::False(goal) => println!("verdict: false({goal})"),
@@ -116,7 +142,7 @@ const GRACE: Duration = Duration::from_millis(700);
 
 /// Ends the process with `unknown` if the budget was stopped and no verdict follows in time: an
 /// engine deep in one step must not make us late.
-fn insist(budget: &Budget, printed: &Arc<AtomicBool>) {
+pub fn insist(budget: &Budget, printed: &Arc<AtomicBool>) {
     let (budget, printed) = (budget.clone(), printed.clone());
     let wait = move || {
         while budget.stopped().is_none() {

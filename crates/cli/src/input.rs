@@ -2,9 +2,11 @@
 
 use crate::args::SourceArgs;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use palisade_base::{Diagnostic, FileId, Severity, SourceMap, Span};
+use palisade_base::{Diagnostic, Severity, SourceMap, Span};
 use palisade_cfa::Program;
-use palisade_lower::Options;
+use palisade_lower::{Compiled, Options};
+use palisade_witness::places::SourceFile;
+use palisade_witness::sha256;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,36 +16,76 @@ pub struct Input {
     pub sources: SourceMap,
     /// Its automaton.
     pub program: Program,
+    /// The files it was read from, before and after preprocessing.
+    pub files: Vec<SourceFile>,
+    /// The SHA-256 of each file.
+    pub hashes: Vec<String>,
+}
+
+/// The texts of a program.
+pub struct Texts {
+    /// Before and after preprocessing.
+    pub files: Vec<SourceFile>,
+    /// The SHA-256 of each file.
+    pub hashes: Vec<String>,
 }
 
 /// Reads, preprocesses and compiles; prints all diagnostics. `None` after an error.
 pub fn read(args: &SourceArgs, options: &Options) -> Option<Input> {
-    let mut sources = SourceMap::new();
-    let mut files = Vec::new();
+    let Texts { files, hashes } = load_all(args)?;
+    let (sources, compiled) = compile(&files, args, options)?;
+    report(&sources, &compiled.diagnostics);
+    Some(Input { program: compiled.program?, sources, files, hashes })
+}
+
+/// Reads and preprocesses all files; prints what went wrong.
+pub fn load_all(args: &SourceArgs) -> Option<Texts> {
+    let mut texts = Texts { files: Vec::new(), hashes: Vec::new() };
     for path in &args.files {
-        match load(&mut sources, path, args) {
-            Ok(file) => files.push(file),
+        match load(path, args) {
+            Ok((file, hash)) => {
+                texts.files.push(file);
+                texts.hashes.push(hash);
+            }
             Err(message) => {
                 eprintln!("error: {}: {message}", path.display());
                 return None;
             }
         }
     }
-    let compiled = palisade_lower::compile(&mut sources, &files, args.data_model.into(), options);
-    report(&sources, &compiled.diagnostics);
-    Some(Input { program: compiled.program?, sources })
+    Some(texts)
 }
 
-fn load(sources: &mut SourceMap, path: &Path, args: &SourceArgs) -> Result<FileId, String> {
-    let bytes = if path.extension().is_some_and(|e| e == "i") {
-        std::fs::read(path).map_err(|e| e.to_string())?
+/// Compiles texts.
+pub fn compile(files: &[SourceFile], args: &SourceArgs, options: &Options) -> Option<(SourceMap, Compiled)> {
+    let mut sources = SourceMap::new();
+    let mut ids = Vec::new();
+    for file in files {
+        let Some(id) = sources.add(&file.name, file.text.clone()) else {
+            eprintln!("error: {}: the inputs are larger than 4 GB", file.name);
+            return None;
+        };
+        ids.push(id);
+    }
+    let compiled = palisade_lower::compile(&mut sources, &ids, args.data_model.into(), options);
+    Some((sources, compiled))
+}
+
+fn load(path: &Path, args: &SourceArgs) -> Result<(SourceFile, String), String> {
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let hash = sha256::hex(&bytes);
+    let name = path.to_string_lossy().into_owned();
+    let given = text(bytes);
+    let file = if path.extension().is_some_and(|e| e == "i") {
+        SourceFile { name, text: given, original: None }
     } else {
-        std::fs::metadata(path).map_err(|e| e.to_string())?;
-        preprocess(path, args)?
+        SourceFile { name, text: text(preprocess(path, args)?), original: Some(given) }
     };
-    let text =
-        String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-    sources.add(&path.to_string_lossy(), text).ok_or_else(|| "the inputs are larger than 4 GB".into())
+    Ok((file, hash))
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
 fn preprocess(path: &Path, args: &SourceArgs) -> Result<Vec<u8>, String> {

@@ -3,10 +3,16 @@
 
 mod args;
 mod check;
+mod finding;
+mod html;
 mod input;
+mod json;
+mod progress;
 mod report;
+mod sarif;
 mod show;
 mod watchdog;
+mod witness;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,16 @@
-//! How runs are shown to people.
+//! How results are shown to people.
 
+use crate::finding::{Finding, TraceLine};
 use palisade_base::SourceMap;
-use palisade_cfa::{EdgeId, FloatTy, FuncId, Program, Scalar};
+use palisade_cfa::{EdgeId, FuncId, Program};
 use palisade_interp::Run;
+use palisade_witness::run::value_text;
 use std::fmt::Write;
+
+/// Trace lines that are printed at most.
+const TRACE_LINES: usize = 60;
+/// Inputs that are printed at most.
+const INPUTS: usize = 100;
 
 /// The active functions, innermost first, with their positions; one line each.
 pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)]) -> String {
@@ -12,7 +19,11 @@ pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)])
         let name = &program.funcs[func].name;
         // Writing to a string does not fail.
         let _ = match sources.position(program.edges[edge].span) {
-            Some(p) => writeln!(text, "  in {name} at {}:{}:{}", p.file, p.line, p.column),
+            Some(p) => {
+                // The preprocessor was given the file in this way.
+                let file = p.file.strip_prefix("./").unwrap_or(&p.file);
+                writeln!(text, "  in {name} at {file}:{}:{}", p.line, p.column)
+            }
             None => writeln!(text, "  in {name}"),
         };
     }
@@ -21,17 +32,45 @@ pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)])
 
 /// The inputs of a run in order.
 pub fn inputs(run: &Run) -> String {
-    let values: Vec<String> = run.inputs.iter().map(|i| value(i.ty, i.bits)).collect();
-    values.join(", ")
+    let shown = run.inputs.iter().take(INPUTS).map(|i| value_text(i.ty, i.bits));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if run.inputs.len() > INPUTS {
+        let _ = write!(text, ", and {} more", run.inputs.len() - INPUTS);
+    }
+    text
 }
 
-/// A value as one would write it in C.
-fn value(ty: Scalar, bits: u128) -> String {
-    match ty {
-        Scalar::Int(t) if t.signed => t.decode(bits).to_string(),
-        Scalar::Int(t) => t.truncate(bits).to_string(),
-        Scalar::Float(FloatTy::F32) => f32::from_bits(bits as u32).to_string(),
-        Scalar::Float(FloatTy::F64) => f64::from_bits(bits as u64).to_string(),
-        Scalar::Float(FloatTy::F80) | Scalar::Ptr => format!("{bits:#x}"),
+/// What `check` prints before the verdict line.
+pub fn text(finding: &Finding<'_>) -> String {
+    let mut text = String::new();
+    if let Some(engine) = finding.settled.engine {
+        let _ = writeln!(text, "settled by {engine}");
     }
+    if let Some(places) = &finding.places {
+        for fact in &finding.facts {
+            let Some(at) = places.locate(fact.span.lo) else { continue };
+            let _ = writeln!(text, "  {}:{}: invariant {}", at.file_name, at.line, fact.text);
+        }
+    }
+    if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
+        let (first, left_out, last) = story.abbreviated(TRACE_LINES);
+        if !first.is_empty() {
+            text.push_str("trace:\n");
+        }
+        text.extend(first.iter().map(|l| trace_line(finding, l)));
+        if left_out > 0 {
+            let _ = writeln!(text, "  ... {left_out} more");
+        }
+        text.extend(last.iter().map(|l| trace_line(finding, l)));
+        let _ = writeln!(text, "violation: {}", replay.kind);
+        text.push_str(&stack(finding.program, &finding.input.sources, &replay.run.stack));
+        let _ = writeln!(text, "inputs: {}", inputs(&replay.run));
+    }
+    text
+}
+
+fn trace_line(finding: &Finding<'_>, l: &TraceLine) -> String {
+    let changes: Vec<String> = l.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let source = finding.input.sources.line_text(l.span).unwrap_or_default().trim();
+    format!("  {}:{}: {source}  // {}\n", l.file, l.line, changes.join(", "))
 }

@@ -1,0 +1,64 @@
+//! The result for machines: one JSON object.
+
+use crate::finding::{Finding, TraceLine};
+use palisade_portfolio::Verdict;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Trace lines that are written at most.
+const TRACE_LINES: usize = 2000;
+
+/// The result as one object.
+pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
+    let (verdict, detail) = match &finding.settled.verdict {
+        Verdict::True => ("true", Value::Null),
+        Verdict::False(goal) => ("false", json!(goal)),
+        Verdict::Unknown(reason) => ("unknown", json!(reason)),
+    };
+    let mut object = json!({
+        "verdict": verdict,
+        "property": finding.property.to_string(),
+        "engine": finding.settled.engine,
+        "evidence": finding.evidence(),
+        "failed_checks": finding.settled.rejected.len(),
+        "failed_check_reasons": finding.settled.rejected,
+        "cpu_seconds": cpu.as_secs_f64(),
+    });
+    match finding.settled.verdict {
+        Verdict::False(_) => object["violated"] = detail,
+        Verdict::Unknown(_) => object["reason"] = detail,
+        Verdict::True => {}
+    }
+    if let Some(places) = &finding.places {
+        let invariants = finding.facts.iter().filter_map(|fact| {
+            let at = places.locate(fact.span.lo)?;
+            Some(json!({
+                "file": at.file_name, "line": at.line, "column": at.column, "function": at.function,
+                "loop": fact.keyword, "invariant": fact.text,
+            }))
+        });
+        object["invariants"] = invariants.collect();
+    }
+    if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
+        let (first, left_out, last) = story.abbreviated(TRACE_LINES);
+        object["violation"] = json!(replay.kind.to_string());
+        object["inputs"] = json!(story.inputs());
+        object["trace"] = first.iter().chain(last).map(line).collect();
+        object["trace_left_out"] = json!(left_out);
+        let at = story.violation.and_then(|span| finding.places.as_ref()?.locate(span.lo));
+        object["violation_at"] = at.map_or(
+            Value::Null,
+            |at| json!({"file": at.file_name, "line": at.line, "column": at.column, "function": at.function}),
+        );
+    }
+    object
+}
+
+fn line(line: &TraceLine) -> Value {
+    let changes: serde_json::Map<String, Value> =
+        line.changes.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "file": line.file, "line": line.line, "column": line.column, "function": line.function,
+        "depth": line.depth, "changes": changes,
+    })
+}

@@ -1,0 +1,155 @@
+//! SARIF 2.1.0: violations for code scanning, with the way there as a code flow.
+
+use crate::finding::{Finding, Story, TraceLine};
+use palisade_portfolio::Verdict;
+use palisade_witness::sha256;
+use serde_json::{Value, json};
+
+/// Code scanning keeps this many locations of a flow.
+const FLOW: usize = 1000;
+
+/// Rules: identifier, name, what is violated, the goal in verdicts.
+const RULES: [(&str, &str, &str, &str); 8] = [
+    ("PAL0001", "Assertion", "An assertion fails or an error function is called", "unreach-call"),
+    ("PAL0002", "ValidDeref", "Access outside of a live object", "valid-deref"),
+    ("PAL0003", "NoOverflow", "Signed overflow", "no-overflow"),
+    ("PAL0004", "ValidFree", "Free of what cannot be freed", "valid-free"),
+    ("PAL0005", "ValidMemtrack", "A heap object is lost", "valid-memtrack"),
+    ("PAL0006", "ValidMemcleanup", "A heap object is alive at the end", "valid-memcleanup"),
+    ("PAL0007", "DefBehavior", "Undefined behaviour", "def-behavior"),
+    ("PAL0008", "Observer", "An observer automaton reports an error", "observer"),
+];
+
+/// The log of one run; without results unless the property is violated.
+pub fn log(finding: &Finding<'_>) -> Value {
+    let rules: Vec<Value> = RULES.iter().map(rule).collect();
+    let results: Vec<Value> = match (&finding.settled.verdict, &finding.story) {
+        (Verdict::False(goal), Some(story)) => vec![result(finding, goal, story)],
+        _ => Vec::new(),
+    };
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "Palisade",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "results": results,
+        }],
+    })
+}
+
+fn rule(&(id, name, text, goal): &(&str, &str, &str, &str)) -> Value {
+    let security = matches!(goal, "valid-deref" | "valid-free");
+    json!({
+        "id": id,
+        "name": name,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": format!("{text}: a run was found and replayed that violates `{goal}`.")},
+        "help": {"text": "The code flow shows a run of the program that goes wrong, with its inputs."},
+        "defaultConfiguration": {"level": "error"},
+        "properties": {
+            "tags": if security { vec!["correctness", "security"] } else { vec!["correctness"] },
+            "precision": "very-high",
+            "problem.severity": "error",
+        },
+    })
+}
+
+fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
+    let index = RULES.iter().position(|r| r.3 == goal).unwrap_or(RULES.len() - 1);
+    let kind = finding.settled.replay.as_ref().map_or_else(String::new, |r| r.kind.to_string());
+    let inputs = story.inputs();
+    let message = if inputs.is_empty() {
+        format!("{} ({kind})", RULES[index].2)
+    } else {
+        let shown = inputs.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
+        format!("{} ({kind}) on the inputs {shown}", RULES[index].2)
+    };
+    let at = story.violation.and_then(|span| {
+        let at = finding.places.as_ref()?.locate(span.lo)?;
+        let text = finding.input.sources.snippet(span).unwrap_or_default();
+        // The end is told for what lies on one line.
+        let width = (!text.contains('\n')).then(|| text.chars().count() as u32);
+        let mut region = json!({"startLine": at.line});
+        if let Some(column) = at.column {
+            region["startColumn"] = json!(column);
+            if let Some(width) = width {
+                region["endColumn"] = json!(column + width);
+            }
+        }
+        Some((at.file_name, region, text))
+    });
+    let (first, _, last) = story.abbreviated(FLOW - 1);
+    let mut flow: Vec<Value> = first.iter().chain(last).map(step).collect();
+    let mut result = json!({
+        "ruleId": RULES[index].0,
+        "ruleIndex": index,
+        "level": "error",
+        "message": {"text": message},
+    });
+    if let Some((file, region, text)) = at {
+        let place =
+            json!({"artifactLocation": {"uri": uri(&file), "uriBaseId": "%SRCROOT%"}, "region": region});
+        let hash = sha256::hex(text.split_whitespace().collect::<String>().as_bytes());
+        result["locations"] = json!([{"physicalLocation": place.clone()}]);
+        result["partialFingerprints"] = json!({"primaryLocationLineHash": format!("{}:1", &hash[..16])});
+        flow.push(json!({
+            "location": {"physicalLocation": place, "message": {"text": kind}},
+            "nestingLevel": story.run.stack.len().saturating_sub(1),
+        }));
+    }
+    result["codeFlows"] = json!([{"threadFlows": [{"id": "main", "locations": flow}]}]);
+    result
+}
+
+fn step(line: &TraceLine) -> Value {
+    let text: Vec<String> = line.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let state: serde_json::Map<String, Value> =
+        line.changes.iter().map(|(name, value)| (name.clone(), json!({"text": value}))).collect();
+    json!({
+        "location": {
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(&line.file), "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": line.line},
+            },
+            "message": {"text": text.join(", ")},
+        },
+        "nestingLevel": line.depth.saturating_sub(1),
+        "state": state,
+    })
+}
+
+/// A relative path without `..`, escaped.
+fn uri(file: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in file.split('/') {
+        match part {
+            "" | "." | ".." => {}
+            other => parts.push(other),
+        }
+    }
+    let mut text = String::new();
+    for byte in parts.join("/").bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                text.push(byte.into())
+            }
+            other => text.push_str(&format!("%{other:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_relative_and_escaped() {
+        assert_eq!(uri("./src/../a b.c"), "src/a%20b.c");
+        assert_eq!(uri("/tmp/x.c"), "tmp/x.c");
+    }
+}
