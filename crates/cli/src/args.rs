@@ -22,6 +22,8 @@ pub enum Command {
     Cfa(CfaArgs),
     /// Execute a program on the reference interpreter.
     Run(RunArgs),
+    /// Check somebody's witness.
+    Validate(ValidateArgs),
     /// Run the embedded solver on an SMT-LIB file.
     Solve(SolveArgs),
     /// List the analyses, one line each.
@@ -55,6 +57,16 @@ pub enum Model {
     Ilp32,
     /// `gcc -m64`.
     Lp64,
+}
+
+impl Model {
+    /// The name in witnesses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Ilp32 => "ILP32",
+            Model::Lp64 => "LP64",
+        }
+    }
 }
 
 impl From<Model> for DataModel {
@@ -95,6 +107,47 @@ pub struct CheckArgs {
     /// Print the result as one line of JSON, before the verdict line.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `validate`.
+#[derive(Args)]
+pub struct ValidateArgs {
+    /// The C file.
+    pub file: PathBuf,
+    /// The witness.
+    pub witness: PathBuf,
+    /// A property by name, or a property file; otherwise what the witness says.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub property: Option<String>,
+    /// Sizes of `long` and pointers; otherwise what the witness says.
+    #[arg(long, value_enum, ignore_case = true)]
+    pub data_model: Option<Model>,
+    /// A directory to search for included files.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// A macro definition.
+    #[arg(short = 'D', value_name = "NAME[=V]")]
+    pub define: Vec<String>,
+    /// CPU time, summed over all threads.
+    #[arg(long, default_value = "90s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Memory.
+    #[arg(long, default_value = "4GB", value_parser = bytes, value_name = "SIZE")]
+    pub memory_limit: u64,
+}
+
+impl ValidateArgs {
+    /// How to read the program, given the data model that the witness names.
+    pub fn source(&self, stated: &str) -> SourceArgs {
+        let stated = if stated.eq_ignore_ascii_case("ilp32") { Model::Ilp32 } else { Model::Lp64 };
+        SourceArgs {
+            files: vec![self.file.clone()],
+            data_model: self.data_model.unwrap_or(stated),
+            entry: None,
+            include: self.include.clone(),
+            define: self.define.clone(),
+        }
+    }
 }
 
 /// Arguments of `cfa`.

@@ -112,12 +112,12 @@ pub fn property(name: Option<&str>) -> Result<Property, String> {
 }
 
 /// Prints the verdict line, once in the life of the process, and tells the exit status.
-pub fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
+fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
     conclude("", verdict, printed)
 }
 
 /// Prints a text and the verdict line, once in the life of the process, and tells the exit status.
-fn conclude(text: &str, verdict: &Verdict, printed: &AtomicBool) -> u8 {
+pub fn conclude(text: &str, verdict: &Verdict, printed: &AtomicBool) -> u8 {
     if printed.swap(true, Ordering::SeqCst) {
         // The other thread has the word and ends the process.
         loop {

@@ -1,6 +1,6 @@
 //! Reads programs: files, preprocessing, diagnostics.
 
-use crate::args::SourceArgs;
+use crate::args::{Model, SourceArgs};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use palisade_base::{Diagnostic, Severity, SourceMap, Span};
 use palisade_cfa::Program;
@@ -20,6 +20,8 @@ pub struct Input {
     pub files: Vec<SourceFile>,
     /// The SHA-256 of each file.
     pub hashes: Vec<String>,
+    /// What it was compiled for.
+    pub data_model: Model,
 }
 
 /// The texts of a program.
@@ -35,7 +37,7 @@ pub fn read(args: &SourceArgs, options: &Options) -> Option<Input> {
     let Texts { files, hashes } = load_all(args)?;
     let (sources, compiled) = compile(&files, args, options)?;
     report(&sources, &compiled.diagnostics);
-    Some(Input { program: compiled.program?, sources, files, hashes })
+    Some(Input { program: compiled.program?, sources, files, hashes, data_model: args.data_model })
 }
 
 /// Reads and preprocesses all files; prints what went wrong.
@@ -91,8 +93,8 @@ fn text(bytes: Vec<u8>) -> String {
 fn preprocess(path: &Path, args: &SourceArgs) -> Result<Vec<u8>, String> {
     let mut cc = Command::new("cc");
     cc.arg("-E").arg(match args.data_model {
-        crate::args::Model::Ilp32 => "-m32",
-        crate::args::Model::Lp64 => "-m64",
+        Model::Ilp32 => "-m32",
+        Model::Lp64 => "-m64",
     });
     cc.args(args.include.iter().flat_map(|d| [Path::new("-I"), d]));
     cc.args(args.define.iter().map(|d| format!("-D{d}")));

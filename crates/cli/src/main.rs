@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod sarif;
 mod show;
+mod validate;
 mod watchdog;
 mod witness;
 
@@ -40,6 +41,7 @@ fn run() -> ExitCode {
         args::Command::Check(args) => check::check(&args),
         args::Command::Cfa(args) => show::cfa(&args),
         args::Command::Run(args) => show::run(&args),
+        args::Command::Validate(args) => validate::validate(&args),
         args::Command::Solve(args) => show::solve(&args),
         args::Command::Analyses => show::analyses(),
     };

@@ -1,7 +1,6 @@
 //! Writes the witness of a verdict.
 
 use crate::finding::Finding;
-use palisade_cfa::DataModel;
 use palisade_property::Property;
 use palisade_witness::correctness::invariants;
 use palisade_witness::model::*;
@@ -25,10 +24,7 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
             .map(|(f, h)| (f.name.clone(), h.clone()))
             .collect(),
         specification: specification(finding.property),
-        data_model: match finding.program.data_model {
-            DataModel::Ilp32 => "ILP32".into(),
-            DataModel::Lp64 => "LP64".into(),
-        },
+        data_model: finding.input.data_model.name().into(),
         language: "C".into(),
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -49,7 +45,7 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
 }
 
 /// The property as lines of a property file.
-pub fn specification(property: &Property) -> String {
+fn specification(property: &Property) -> String {
     let line = |goal| format!("CHECK( init({}()), LTL({goal}) )", property.entry);
     property.goals.iter().map(line).collect::<Vec<_>>().join("\n")
 }

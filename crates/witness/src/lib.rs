@@ -4,12 +4,15 @@
 //! * [`places`]: statements, loops and calls of a program by the positions witnesses use;
 //! * [`run`]: a run seen step by step; [`violation`]: the witness of a run that goes wrong;
 //! * [`correctness`]: the witness of a certificate;
+//! * [`marks`] and [`monitor`]: the expressions and waypoints of a witness in a program, to check it;
 //! * [`sha256`]: whether a witness is about the file at hand.
 
 mod c_expr;
 mod columns;
 pub mod correctness;
+pub mod marks;
 pub mod model;
+pub mod monitor;
 pub mod places;
 pub mod run;
 pub mod sha256;

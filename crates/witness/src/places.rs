@@ -59,7 +59,7 @@ pub struct CallPlace {
     pub rparen: u32,
 }
 
-/// A conditional expression.
+/// A conditional expression with both branches.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionalPlace {
     /// The condition.
@@ -158,6 +158,25 @@ impl Places {
         &self.files
     }
 
+    /// The offsets where texts start, and one past the end of the last.
+    pub fn bounds(&self) -> Vec<u32> {
+        let ends = self.map.files().map(|f| self.map.start(f) + self.map.text(f).len() as u32 + 1);
+        std::iter::once(0).chain(ends).collect()
+    }
+
+    /// The start of the first function between two offsets.
+    pub fn first_function(&self, from: u32, to: u32) -> Option<u32> {
+        self.functions.iter().map(|(s, _)| s.lo).find(|lo| (from..to).contains(lo))
+    }
+
+    /// The offset of the last semicolon before another offset.
+    pub fn semicolon_before(&self, offset: u32) -> Option<u32> {
+        let file = self.map.file_of(offset)?;
+        let start = self.map.start(file);
+        let text = self.map.text(file);
+        text.get(..(offset - start) as usize)?.rfind(';').map(|i| start + i as u32)
+    }
+
     /// All calls.
     pub fn calls(&self) -> impl Iterator<Item = &CallPlace> {
         self.calls.values()
@@ -254,7 +273,7 @@ impl Collector {
                 ExprKind::Call { rparen, .. } => {
                     self.calls.insert(expr.span, CallPlace { span: expr.span, rparen });
                 }
-                ExprKind::Conditional { cond, question, .. } => {
+                ExprKind::Conditional { cond, question, then: Some(_), .. } => {
                     self.conditionals.push(ConditionalPlace { cond: unit.exprs[cond].span, question });
                 }
                 _ => {}
