@@ -34,7 +34,7 @@ type Malformed = String;
 /// Checks a witness and prints the verdict line.
 pub fn validate(args: &ValidateArgs) -> u8 {
     let budget = Budget::unlimited();
-    watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    let timer = watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let printed = Arc::new(AtomicBool::new(false));
     check::insist(&budget, &printed);
     let entries = match read_witness(args) {
@@ -61,7 +61,8 @@ pub fn validate(args: &ValidateArgs) -> u8 {
         .flatten()
         .collect();
     let known = entries.iter().any(|e| !matches!(e.content, Content::Other(_)));
-    let validator = Validator { source, property, places: Places::new(texts.files), budget: &budget };
+    let validator =
+        Validator { source, property, places: Places::new(texts.files), budget: &budget, timer: &timer };
     let (text, verdict) = match violation {
         _ if !known => unknown("no entry of a kind that is supported"),
         _ if validator.property.unsupported().is_some() => unknown("the property is not supported"),
@@ -146,6 +147,7 @@ struct Validator<'b> {
     property: Property,
     places: Places,
     budget: &'b Budget,
+    timer: &'b watchdog::Watchdog,
 }
 
 impl Validator<'_> {
@@ -169,8 +171,9 @@ impl Validator<'_> {
 
     fn settle(&self, program: Arc<Program>, property: &Property) -> Settled {
         let line = ProgressLine::start();
-        let settled =
-            settle(&program, property, "auto", self.budget, &|engine, note| line.note(engine, note));
+        let settled = settle(&program, property, "auto", self.budget, self.timer, &|engine, note| {
+            line.note(engine, note)
+        });
         line.clear();
         settled
     }
