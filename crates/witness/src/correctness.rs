@@ -2,7 +2,8 @@
 //!
 //! Engines speak about the program with all calls inlined, so one loop of the source may be there
 //! several times, once for each way it is reached: what holds at the loop is the disjunction of
-//! what holds at its copies. What cannot be said in C about variables in scope is left out.
+//! what holds at its copies. What cannot be said in C about variables in scope is left out, and so
+//! is what speaks about values that the task was relieved of.
 
 use crate::c_expr::{CWriter, literal};
 use crate::model::{Invariant, InvariantKind, Location};
@@ -81,7 +82,34 @@ fn heads(task: &Task, places: &Places) -> BTreeMap<(u32, bool), (Span, Vec<LocId
             heads.entry((span.lo, keyword)).or_insert((span, Vec::new())).1.push(head);
         }
     }
+    // A copy that was cut away because it leads to no error was not looked at by the engine, so
+    // nothing is known about the loop as a whole.
+    let mut activations: FxHashMap<FuncId, usize> = FxHashMap::default();
+    for frame in &task.origin.frames {
+        *activations.entry(frame.func).or_default() += 1;
+    }
+    heads.retain(|_, (_, copies)| {
+        let frames: FxHashSet<FrameId> = copies.iter().map(|&h| task.origin.frames_of[h]).collect();
+        let func = copies.first().map(|&h| task.origin.frames[task.origin.frames_of[h]].func);
+        func.and_then(|f| activations.get(&f)) == Some(&frames.len())
+    });
     heads
+}
+
+/// Variables that the task still reads. The values of others may have been cut away with the
+/// assignments to them, so that what the engine says of them need not hold in the source.
+fn read_variables(program: &Program) -> FxHashSet<VarId> {
+    let mut read = FxHashSet::default();
+    for edge in &program.edges {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Read(place) | Use::Address(place) = used
+                && let Base::Var(var) = program.places[place].base
+            {
+                read.insert(var);
+            }
+        });
+    }
+    read
 }
 
 /// Which variables can be named where.
@@ -91,6 +119,8 @@ struct Names<'a> {
     same: FxHashMap<&'a str, Vec<VarId>>,
     /// Functions with activations inside one another: their variables have copies.
     recursive: FxHashSet<FuncId>,
+    /// Variables whose values are those of the source.
+    kept: FxHashSet<VarId>,
 }
 
 impl<'a> Names<'a> {
@@ -112,14 +142,14 @@ impl<'a> Names<'a> {
                 at = frames[caller].caller;
             }
         }
-        Names { task, same, recursive }
+        Names { task, same, recursive, kept: read_variables(&task.program) }
     }
 
     /// The text for a variable at an offset inside an activation.
     fn name(&self, var: VarId, frame: FrameId, offset: u32) -> Option<String> {
         let v = self.task.source.vars.get(var)?;
         let visible = |v: &Var| v.scope.lo <= offset && offset < v.scope.hi;
-        if v.name.starts_with('.') || v.scope.is_none() || !visible(v) {
+        if v.name.starts_with('.') || v.scope.is_none() || !visible(v) || !self.kept.contains(&var) {
             return None;
         }
         match v.kind {
