@@ -379,7 +379,7 @@ fn mutated_correctness_witnesses_are_not_confirmed() {
         mutants.refused(&program, &value, &with(facts));
     }
     // Right facts at wrong places.
-    for (which, lines) in [(0, [5, 7, 9, 13, 16, 99]), (1, [5, 6, 7, 8, 13, 1]), (2, [6, 9, 12, 14, 15, 2])] {
+    for (which, lines) in [(0, [4, 5, 7, 8, 16, 99]), (1, [1, 5, 6, 7, 8, 12]), (2, [6, 9, 12, 14, 15, 2])] {
         for line in lines {
             let mut facts = right.clone();
             facts[which].location.line = line;
