@@ -64,7 +64,8 @@ pub fn check(args: &CheckArgs) -> u8 {
         }
     }
     line.clear();
-    let finding = Finding::new(&settled, &program, &property, &input, &budget);
+    let to_the_end = args.witness.is_some() || args.sarif.is_some() || args.report.is_some() || args.json;
+    let finding = Finding::new(&settled, &program, &property, &input, to_the_end, &budget);
     write_files(args, &finding);
     for why in &settled.rejected {
         eprintln!("warning: evidence did not pass its check: {why}");
@@ -96,6 +97,7 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
     }
 }
 
+/// The property of a name or a file; the default one without either.
 pub fn property(name: Option<&str>) -> Result<Property, String> {
     let Some(name) = name else { return Ok(Property::assertions()) };
     if let Some(property) = Property::named(name) {

@@ -62,13 +62,18 @@ pub struct TraceLine {
     pub changes: Vec<(String, String)>,
 }
 
+/// Steps of a run that are looked at if only its start is going to be shown.
+const SHOWN_STEPS: u64 = 2_000_000;
+
 impl<'a> Finding<'a> {
-    /// Gathers what there is to say.
+    /// Gathers what there is to say. A run that takes long is told to its end only if that is
+    /// wanted.
     pub fn new(
         settled: &'a Settled,
         program: &'a Program,
         property: &'a Property,
         input: &'a Input,
+        to_the_end: bool,
         budget: &Budget,
     ) -> Self {
         let mut finding =
@@ -80,7 +85,8 @@ impl<'a> Finding<'a> {
         if let (Some(task), Some(certificate)) = (&settled.task, &settled.certificate) {
             finding.facts = loop_facts(task, certificate, &places);
         }
-        finding.story = settled.replay.as_ref().map(|r| Story::new(r, program, &places, budget));
+        let step_limit = if to_the_end { u64::MAX } else { SHOWN_STEPS };
+        finding.story = settled.replay.as_ref().map(|r| Story::new(r, program, &places, step_limit, budget));
         finding.places = Some(places);
         finding
     }
@@ -100,10 +106,12 @@ impl<'a> Finding<'a> {
 }
 
 impl Story {
-    fn new(replay: &Replay, program: &Program, places: &Places, budget: &Budget) -> Story {
-        let config = Config { budget: Some(budget.clone()), memory_limit: 1 << 30, ..Config::default() };
+    fn new(replay: &Replay, program: &Program, places: &Places, step_limit: u64, budget: &Budget) -> Story {
+        let config =
+            Config { step_limit, budget: Some(budget.clone()), memory_limit: 1 << 30, ..Config::default() };
         // The same values lead through the same run; now its states are looked at.
-        let (run, steps) = observe(program, &mut forced(&replay.bug), config);
+        let (_, steps) = observe(program, &mut forced(&replay.bug), config);
+        let run = replay.run.clone();
         let violation = violation_span(program, places, &run);
         let mut lines: Vec<TraceLine> = Vec::new();
         for step in steps.iter() {

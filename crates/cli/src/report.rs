@@ -11,6 +11,11 @@ use std::fmt::Write;
 const TRACE_LINES: usize = 60;
 /// Inputs that are printed at most.
 const INPUTS: usize = 100;
+/// Changes that a trace line shows at most.
+const CHANGES: usize = 8;
+/// Characters of source, and of an invariant, that are printed at most.
+const SOURCE: usize = 120;
+const INVARIANT: usize = 1000;
 
 /// The active functions, innermost first, with their positions; one line each.
 pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)]) -> String {
@@ -49,7 +54,8 @@ pub fn text(finding: &Finding<'_>) -> String {
     if let Some(places) = &finding.places {
         for fact in &finding.facts {
             let Some(at) = places.locate(fact.span.lo) else { continue };
-            let _ = writeln!(text, "  {}:{}: invariant {}", at.file_name, at.line, fact.text);
+            let fact = cropped(&fact.text, INVARIANT);
+            let _ = writeln!(text, "  {}:{}: invariant {fact}", at.file_name, at.line);
         }
     }
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
@@ -70,7 +76,19 @@ pub fn text(finding: &Finding<'_>) -> String {
 }
 
 fn trace_line(finding: &Finding<'_>, l: &TraceLine) -> String {
-    let changes: Vec<String> = l.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let shown = l.changes.iter().take(CHANGES).map(|(name, value)| format!("{name} = {value}"));
+    let mut changes = shown.collect::<Vec<_>>().join(", ");
+    if l.changes.len() > CHANGES {
+        let _ = write!(changes, ", and {} more", l.changes.len() - CHANGES);
+    }
     let source = finding.input.sources.line_text(l.span).unwrap_or_default().trim();
-    format!("  {}:{}: {source}  // {}\n", l.file, l.line, changes.join(", "))
+    format!("  {}:{}: {}  // {changes}\n", l.file, l.line, cropped(source, SOURCE))
+}
+
+/// A text that may be too long to show.
+fn cropped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
