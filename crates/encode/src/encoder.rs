@@ -19,6 +19,8 @@ pub struct Unknown {
     pub guard: Term,
     /// Whether it is an input of the program.
     pub input: bool,
+    /// The register that came to life with the value.
+    pub entered: Option<VarId>,
 }
 
 /// A new object whose bytes the program does not determine.
@@ -255,7 +257,7 @@ impl<'p> Encoder<'p> {
         let term = terms.fresh_var(if input { "in" } else { "u" }, sort);
         if let Some((edge, path)) = &self.at {
             let guard = terms.and_all(path.iter().copied());
-            self.unknowns.push(Unknown { edge: *edge, term, guard, input });
+            self.unknowns.push(Unknown { edge: *edge, term, guard, input, entered: None });
         }
         term
     }
@@ -294,6 +296,9 @@ impl<'p> Encoder<'p> {
     fn enter(&mut self, terms: &mut Terms, s: &mut State, var: VarId) {
         if let Some(slot) = self.layout.register(var) {
             let value = self.unknown(terms, self.layout.slots[slot].0, false);
+            if let (Some(_), Some(last)) = (&self.at, self.unknowns.last_mut()) {
+                last.entered = Some(var);
+            }
             s.slots.set(slot, value);
             return;
         }

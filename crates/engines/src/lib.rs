@@ -11,6 +11,7 @@ pub mod houdini;
 pub mod kinduction;
 pub mod numeric;
 pub mod path;
+pub mod predicate;
 pub mod unroll;
 pub mod value;
 

@@ -3,7 +3,7 @@
 
 use crate::{Chosen, Counterexample};
 use palisade_base::Budget;
-use palisade_cfa::EdgeId;
+use palisade_cfa::{EdgeId, Scalar};
 use palisade_encode::regions::CellKind;
 use palisade_encode::{Contents, Encoder};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Model, Solver, Terms, Value};
@@ -33,32 +33,68 @@ pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Count
 /// The values of all unknowns that a model's run meets.
 pub fn read_unknowns(task: &Task, terms: &Terms, encoder: &Encoder<'_>, model: &Model) -> Counterexample {
     let mut unknowns = Vec::new();
+    let mut contents: Vec<(EdgeId, Vec<u8>)> = Vec::new();
     let mut evaluator: Evaluator<'_, Model> = Evaluator::new(model);
     for unknown in &encoder.unknowns {
         if !evaluator.truth(terms, unknown.guard) {
             continue;
         }
-        if let Value::BitVec(value) = evaluator.value(terms, unknown.term) {
-            unknowns.push(Chosen {
-                edge: task.origin.edges[unknown.edge],
-                bits: value.to_u128().unwrap_or(0),
-                input: unknown.input,
-            });
+        let Value::BitVec(value) = evaluator.value(terms, unknown.term) else { continue };
+        let bits = value.to_u128().unwrap_or(0);
+        let edge = task.origin.edges[unknown.edge];
+        match unknown.entered.and_then(|var| Some((var, *task.origin.pieces.get(&var)?))) {
+            None => unknowns.push(Chosen { edge, bits, input: unknown.input }),
+            Some((var, offset)) => {
+                // Members of an object come to life one after the other, by ascending offsets.
+                let pointer = task.program.scalar_of(task.program.vars[var].ty) == Some(Scalar::Ptr);
+                let kind = if pointer {
+                    CellKind::Ptr
+                } else {
+                    CellKind::Bits(u64::from(value.width()).div_ceil(8))
+                };
+                match contents.last_mut() {
+                    Some((e, bytes)) if *e == edge && bytes.len() as u64 <= offset => {
+                        put(bytes, encoder, kind, offset, bits);
+                    }
+                    _ => {
+                        let mut bytes = Vec::new();
+                        put(&mut bytes, encoder, kind, offset, bits);
+                        contents.push((edge, bytes));
+                    }
+                }
+            }
         }
     }
-    let contents = encoder
-        .contents
-        .iter()
-        .filter_map(|c| {
-            let made = evaluator.truth(terms, c.guard);
-            made.then(|| (task.origin.edges[c.edge], bytes(terms, encoder, &mut evaluator, c)))
-        })
-        .collect();
+    for made in &encoder.contents {
+        if evaluator.truth(terms, made.guard) {
+            contents.push((task.origin.edges[made.edge], bytes(terms, encoder, &mut evaluator, made)));
+        }
+    }
     Counterexample { unknowns, contents }
 }
 
 /// An object is not filled beyond this many bytes.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// Writes a cell into the bytes of an object.
+fn put(bytes: &mut Vec<u8>, encoder: &Encoder<'_>, kind: CellKind, offset: u64, bits: u128) {
+    let off_bits = encoder.layout().off_bits;
+    let (size, bits) = match kind {
+        CellKind::Bits(n) => (n, bits),
+        CellKind::Byte => (1, bits),
+        // A pointer becomes an address of nothing, null only if it was null.
+        CellKind::Ptr => {
+            let (object, offset) = (bits >> off_bits, bits & ((1 << off_bits) - 1));
+            let address = if object == 0 { offset } else { object << 12 | offset & 0xfff };
+            (u64::from(off_bits / 8), address)
+        }
+    };
+    let end = offset.saturating_add(size);
+    if end <= MAX_BYTES {
+        bytes.resize(bytes.len().max(end as usize), 0);
+        bytes[offset as usize..end as usize].copy_from_slice(&bits.to_le_bytes()[..size as usize]);
+    }
+}
 
 /// The bytes of a new object that a model speaks about.
 fn bytes(
@@ -78,23 +114,7 @@ fn bytes(
     let mask = (1 << off_bits) - 1;
     for &(region, term) in &new.regions {
         let region = &encoder.regions().regions[region];
-        let mut cell = |offset: u64, bits: u128| {
-            let (size, bits) = match region.kind {
-                CellKind::Bits(n) => (n, bits),
-                CellKind::Byte => (1, bits),
-                // A pointer becomes an address of nothing, null only if it was null.
-                CellKind::Ptr => {
-                    let (object, offset) = (bits >> off_bits, bits & mask);
-                    let address = if object == 0 { offset } else { object << 12 | offset & 0xfff };
-                    (u64::from(off_bits / 8), address)
-                }
-            };
-            let end = offset.saturating_add(size);
-            if end <= MAX_BYTES {
-                bytes.resize(bytes.len().max(end as usize), 0);
-                bytes[offset as usize..end as usize].copy_from_slice(&bits.to_le_bytes()[..size as usize]);
-            }
-        };
+        let mut cell = |offset: u64, bits: u128| put(&mut bytes, encoder, region.kind, offset, bits);
         match evaluator.value(terms, term) {
             Value::Array(array) => {
                 let default = array.default_element().to_u128().unwrap_or(0);

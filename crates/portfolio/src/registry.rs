@@ -8,6 +8,7 @@ use palisade_engines::concrete::Concrete;
 use palisade_engines::houdini::{Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
+use palisade_engines::predicate::Predicates;
 use palisade_engines::value::ExplicitValues;
 
 /// An analysis that can be chosen on the command line.
@@ -32,6 +33,7 @@ pub fn analyses() -> Vec<Analysis> {
         entry("the largest inductive set of facts about where pointers point", Box::new(Memory)),
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
+        entry("predicate abstraction over the program's own conditions", Box::new(Predicates)),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
         entry(
             "abstract interpretation with octagons",

@@ -12,7 +12,8 @@ use palisade_testkit::Rng;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Makes programs with scalars, pointers to them, an array, a struct, calls, branches and loops.
+/// Makes programs with scalars, pointers to them, an array, structs, one of them on the heap, calls,
+/// branches and loops.
 struct Generator {
     rng: Rng,
     text: String,
@@ -25,7 +26,7 @@ impl Generator {
     }
 
     fn variable(&mut self) -> &'static str {
-        self.any(&["x", "y", "z", "g", "*p", "*q", "s.a", "s.b", "t[1]", "t[x & 3]", "sp->b"])
+        self.any(&["x", "y", "z", "g", "*p", "*q", "s.a", "s.b", "t[1]", "t[x & 3]", "sp->b", "h->a", "h->b"])
     }
 
     fn expr(&mut self, depth: usize) -> String {
@@ -50,7 +51,7 @@ impl Generator {
         let line = match self.rng.below(if depth == 0 { 9 } else { 12 }) {
             0..=2 => format!("{} = {};", self.variable(), self.expr(2)),
             3 => format!("{} = {};", self.variable(), self.rng.below(5)),
-            4 => format!("p = {};", self.any(&["&x", "&y", "&g", "&t[2]", "q", "&s.a"])),
+            4 => format!("p = {};", self.any(&["&x", "&y", "&g", "&t[2]", "q", "&s.a", "&h->b"])),
             5 => format!("q = {};", self.any(&["&y", "&z", "&t[0]", "p", "&sp->a"])),
             6 => format!("{} = __VERIFIER_nondet_int();", self.any(&["x", "y", "g"])),
             7 => format!("bump(&{}, {});", self.any(&["x", "z", "g"]), self.expr(1)),
@@ -75,12 +76,13 @@ impl Generator {
     }
 
     fn program(seed: u64) -> String {
-        let text = "int __VERIFIER_nondet_int(void); void reach_error(void);
+        let text = "int __VERIFIER_nondet_int(void); void reach_error(void); void *malloc(unsigned long);
             struct pair { int a; int b; };
             int g;
             void bump(int *to, int by) { int old = *to; *to = old + by; if (by == 3) g = old; }
             int main(void) { int x = 1, y = 2, z = 0, t[4] = {0, 1, 2, 3};
-              struct pair s = {4, 5}; struct pair *sp = &s; int *p = &x, *q = &y;\n";
+              struct pair s = {4, 5}; struct pair *sp = &s; int *p = &x, *q = &y;
+              struct pair *h = malloc(sizeof *h); h->a = 1; h->b = 2;\n";
         let mut this = Generator { rng: Rng::new(seed), text: text.into(), counters: 0 };
         this.statements(9, 2);
         this.text.push_str("return 0; }\n");

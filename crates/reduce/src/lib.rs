@@ -1,19 +1,22 @@
 //! Programs made ready for analysis: one function, error locations, nothing superfluous.
 //!
 //! [`Task::new`] turns an instrumented program into what every engine works on: all calls are
-//! inlined ([`inline`]), every check has become an error location, known values are used
-//! ([`propagate`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are
+//! inlined ([`inline`]), every check has become an error location, objects become variables
+//! ([`promote`]) and registers ([`split`]), known values are used ([`propagate`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are
 //! gone ([`compact`]). The task remembers where each edge came from, so that traces and
 //! invariants speak about the program the user wrote.
 
 pub mod compact;
 pub mod inline;
+pub mod promote;
 pub mod propagate;
 pub mod rewrite;
 pub mod slice;
+pub mod split;
 
-use palisade_base::IdxVec;
+use palisade_base::{IdxVec, Span};
 use palisade_cfa::*;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 palisade_base::idx! {
@@ -22,7 +25,7 @@ palisade_base::idx! {
 }
 
 /// How often reductions are repeated: each one may make room for the others.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 
 /// A question in the form all engines answer: can one of the error locations be reached from the
 /// entry of a program that consists of one function?
@@ -65,6 +68,8 @@ pub struct Origin {
     pub locs: IdxVec<LocId, LocId>,
     /// All activations; the first is the entry's.
     pub frames: IdxVec<FrameId, Frame>,
+    /// Registers that stand for a member of an object, with its offset there.
+    pub pieces: FxHashMap<VarId, u64>,
 }
 
 /// An activation of a function.
@@ -98,13 +103,39 @@ impl Task {
         let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
         compact::compact(&mut task);
         for _ in 0..ROUNDS {
-            let changed = propagate::propagate(&mut task) | slice::slice(&mut task);
+            let changed = promote::promote(&mut task)
+                | propagate::propagate(&mut task)
+                | slice::slice(&mut task)
+                | split::split(&mut task);
             compact::compact(&mut task);
             if !changed {
                 break;
             }
         }
         Ok(task)
+    }
+
+    /// A new location beside another one.
+    pub(crate) fn add_loc_like(&mut self, other: LocId) -> LocId {
+        let span = self.program.locs[other].span;
+        let id = self.program.add_loc(self.program.entry, span);
+        self.origin.frames_of.push(self.origin.frames_of[other]);
+        self.origin.locs.push(self.origin.locs[other]);
+        id
+    }
+
+    /// A new edge that stands for an edge of the original program.
+    pub(crate) fn add_edge_from(
+        &mut self,
+        src: LocId,
+        op: Op,
+        dst: LocId,
+        span: Span,
+        origin: EdgeId,
+    ) -> EdgeId {
+        let id = self.program.add_edge(src, op, dst, span);
+        self.origin.edges.push(origin);
+        id
     }
 
     /// The body of the only function.

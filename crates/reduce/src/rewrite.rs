@@ -17,6 +17,11 @@ pub struct Rewriter {
 }
 
 impl Rewriter {
+    /// Has a place give way to another one.
+    pub fn replace_place(&mut self, old: PlaceId, new: PlaceId) {
+        self.places.insert(old, new);
+    }
+
     /// The new name of a variable.
     pub fn var(&self, var: VarId) -> VarId {
         self.vars.get(&var).copied().unwrap_or(var)
@@ -24,7 +29,7 @@ impl Rewriter {
 
     /// The rewritten operation.
     pub fn op(&mut self, p: &mut Program, op: &Op) -> Op {
-        if self.vars.is_empty() && self.values.is_empty() {
+        if self.vars.is_empty() && self.values.is_empty() && self.places.is_empty() {
             return op.clone();
         }
         match *op {

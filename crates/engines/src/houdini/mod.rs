@@ -10,7 +10,7 @@
 mod cells;
 mod pointers;
 mod refine;
-mod scalars;
+pub(crate) mod scalars;
 
 use crate::numeric::{DELAY, fixed_point};
 use crate::{Certificate, Engine, Outcome};

@@ -24,7 +24,7 @@ pub struct Guesses<'a> {
     /// The candidates so far.
     pub found: Vec<ExprId>,
     /// Conditions of the program over registers.
-    conditions: Vec<ExprId>,
+    pub conditions: Vec<ExprId>,
     /// Atoms that may stand on the left of an implication.
     premises: Vec<ExprId>,
 }
@@ -136,6 +136,19 @@ impl<'a> Guesses<'a> {
             }
         }
         self.found.truncate(MAX_CANDIDATES);
+    }
+
+    /// Equalities of variables with the constants they are compared with or given.
+    pub fn constants_equal(&mut self) -> Vec<ExprId> {
+        let mut found = Vec::new();
+        for &(var, ty) in self.vars.iter().take(MAX_VARS) {
+            let x = self.pool.var(self.program, var);
+            for &c in self.constants.get(&var).map_or(&[][..], Vec::as_slice) {
+                let c = self.pool.int(ty, c);
+                found.push(self.pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, x, c)));
+            }
+        }
+        found
     }
 
     /// Comparisons of variables with constants and each other, for a start.
