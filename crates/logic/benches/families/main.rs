@@ -13,11 +13,11 @@
 mod texts;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use palisade_logic::smtlib;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Sort, Term, Terms};
@@ -78,8 +78,23 @@ fn measure(command: &mut Command, limit: u64) -> Option<(String, f64)> {
         });
     }
     let before = cpu_seconds(libc::RUSAGE_CHILDREN);
-    let output = command.output().ok()?;
-    Some((String::from_utf8_lossy(&output.stdout).into_owned(), cpu_seconds(libc::RUSAGE_CHILDREN) - before))
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let mut pipe = child.stdout.take()?;
+    let reader = std::thread::spawn(move || {
+        let mut output = Vec::new();
+        let _ = pipe.read_to_end(&mut output);
+        output
+    });
+    // Not every system enforces the limit on a program that catches its signal.
+    let start = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if start.elapsed() > Duration::from_secs(30 * limit) {
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = reader.join().ok()?;
+    Some((String::from_utf8_lossy(&output).into_owned(), cpu_seconds(libc::RUSAGE_CHILDREN) - before))
 }
 
 fn solver_command(name: &str, file: &Path) -> Command {
