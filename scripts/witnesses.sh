@@ -11,13 +11,20 @@ palisade=$1
 list=$2
 seconds=${3:-20}
 work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+summary() {
+    echo "tasks $tasks: true $true, false $false, unknown $unknown, no verdict $other"
+    echo "witnesses accepted $accepted, not accepted $refused; evidence checks failed $failed"
+    rm -rf "$work"
+}
+tasks=0 true=0 false=0 unknown=0 other=0 accepted=0 refused=0 failed=0
+# An interrupted run tells how far it came.
+trap summary EXIT
+trap 'exit 1' INT TERM
 if [ -d "$list" ]; then
     find "$list" -name '*.[ci]' | sort | sed 's/$/ unreach-call/' > "$work/list"
 else
     cp "$list" "$work/list"
 fi
-tasks=0 true=0 false=0 unknown=0 other=0 accepted=0 refused=0 failed=0
 while read -r program property model; do
     [ -n "$program" ] || continue
     tasks=$((tasks + 1))
@@ -41,6 +48,4 @@ while read -r program property model; do
         echo "not accepted: $program ($property): $verdict, but validate says: $answer"
     fi
 done < "$work/list"
-echo "tasks $tasks: true $true, false $false, unknown $unknown, no verdict $other"
-echo "witnesses accepted $accepted, not accepted $refused; evidence checks failed $failed"
 [ "$refused" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$other" -eq 0 ]
