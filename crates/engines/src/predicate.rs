@@ -117,6 +117,8 @@ fn registers(program: &Program, e: ExprId) -> Option<Vec<VarId>> {
 
 /// Truth values of the predicates of a head.
 type Cube = Vec<bool>;
+/// The same with the predicates.
+type Literals = Vec<(ExprId, bool)>;
 
 /// A loop head, or the start of the program, with its segments.
 struct Block {
@@ -141,7 +143,7 @@ struct BlockEnd {
 
 enum Found {
     /// The cubes that hold at each head, as literals.
-    Invariants(Vec<(LocId, Vec<Vec<(ExprId, bool)>>)>),
+    Invariants(Vec<(LocId, Vec<Literals>)>),
     /// The blocks on the way to an error, the first being the start.
     Error(Vec<usize>),
     TooMany,
@@ -384,7 +386,7 @@ fn path_to(states: &[(usize, Cube, usize)], mut at: usize) -> Vec<usize> {
     path
 }
 
-fn disjunction(pool: &mut Invariants, cubes: &[Vec<(ExprId, bool)>]) -> ExprId {
+fn disjunction(pool: &mut Invariants, cubes: &[Literals]) -> ExprId {
     let mut parts = Vec::new();
     for cube in cubes {
         let mut literals = Vec::new();
@@ -412,11 +414,9 @@ fn solve(task: &Task, heads: &[LocId], budget: &Budget) -> Result<Option<Outcome
     let mut encoder = Encoder::new(&task.program, &mut terms);
     let mut state = encoder.initial_state(&mut terms);
     let mut at = task.body().entry;
-    for &head in heads {
-        if at == head && graph.is_loop_head(task.body().entry) && head == heads[0] && at == task.body().entry
-        {
-            continue;
-        }
+    // An entry that is a loop head itself is the first head, without a segment before it.
+    let skipped = usize::from(graph.is_loop_head(at));
+    for &head in heads.iter().skip(skipped) {
         let ends = segment::run(task, &graph, &mut encoder, &mut terms, at, state, budget)?;
         let Some(end) = ends.into_iter().find(|e| e.loc == head) else { return Ok(None) };
         (at, state) = (head, end.state);

@@ -145,10 +145,12 @@ fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
     }
     written.sort_unstable();
     written.dedup();
-    let found = match written.len() {
-        0..=FEW => fixed_point::<Polyhedra>(task, Limits::STANDARD, DELAY, budget),
-        ..=SOME => fixed_point::<Octagons>(task, Limits::STANDARD, DELAY, budget),
-        _ => fixed_point::<Intervals>(task, (), DELAY, budget),
+    let found = if written.len() <= FEW {
+        fixed_point::<Polyhedra>(task, Limits::STANDARD, DELAY, budget)
+    } else if written.len() <= SOME {
+        fixed_point::<Octagons>(task, Limits::STANDARD, DELAY, budget)
+    } else {
+        fixed_point::<Intervals>(task, (), DELAY, budget)
     };
     found.map_or_else(|_| Invariants::none(program), |found| found.invariants)
 }
