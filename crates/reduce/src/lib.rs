@@ -100,8 +100,7 @@ impl Task {
         max_edges: usize,
         unmodelled: &[EdgeId],
     ) -> Result<Task, TooLarge> {
-        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
-        compact::compact(&mut task);
+        let mut task = Task::whole(source, recursion, max_edges, unmodelled)?;
         for _ in 0..ROUNDS {
             let changed = promote::promote(&mut task)
                 | propagate::propagate(&mut task)
@@ -112,6 +111,18 @@ impl Task {
                 break;
             }
         }
+        Ok(task)
+    }
+
+    /// The same without reductions: nothing is left out, whether it can lead to an error or not.
+    pub fn whole(
+        source: &Arc<Program>,
+        recursion: usize,
+        max_edges: usize,
+        unmodelled: &[EdgeId],
+    ) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
+        compact::compact(&mut task);
         Ok(task)
     }
 
