@@ -7,7 +7,7 @@
 //! * [`observer`] automata;
 //! * [`combinations`] of them by name;
 //! * shared parts: [`cells`] and [`effects`] (what a step does to scalars), [`values`] (exact
-//!   evaluation), [`trie`] (hash-consed maps);
+//!   evaluation), [`trees`] (expressions for numeric domains), [`trie`] (hash-consed maps);
 //! * [`invariants`]: ways to construct invariants.
 
 pub mod bdd;
@@ -25,5 +25,6 @@ pub mod numeric;
 pub mod observer;
 pub mod predicate;
 pub mod sign;
+pub mod trees;
 pub mod trie;
 pub mod values;

@@ -3,12 +3,12 @@
 
 use crate::cells::Located;
 use crate::effects::{Effect, Effects, Source};
+use crate::trees::{self, integer, machine};
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{self as num, Dim, Interval, LinCons, LinExpr, MachineInt, NumericDomain, Tree};
+use palisade_domains::{self as num, Dim, LinCons, LinExpr, NumericDomain, Tree};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// An element of a numeric domain, shared between states.
@@ -116,83 +116,16 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
         if let Some(tree) = self.trees.get(&expr) {
             return tree.clone();
         }
-        let tree = Rc::new(self.translate(expr));
+        let tree = Rc::new(trees::tree(self.program, expr, &|place, t| match self
+            .effects
+            .cells
+            .locate(self.program, place)
+        {
+            Located::Cell(slot) if self.int_type(slot) == Some(t) => Some(Dim::int(slot)),
+            _ => None,
+        }));
         self.trees.insert(expr, tree.clone());
         tree
-    }
-
-    fn translate(&self, root: ExprId) -> Tree {
-        let mut tree = Tree::new();
-        let mut done: FxHashMap<ExprId, num::NodeId> = FxHashMap::default();
-        let mut work = vec![(root, false)];
-        while let Some((e, ready)) = work.pop() {
-            if done.contains_key(&e) {
-                continue;
-            }
-            let below = self.operands(e);
-            if ready {
-                let args: SmallVec<[num::NodeId; 3]> = below.iter().map(|x| done[x]).collect();
-                done.insert(e, self.node(&mut tree, e, &args));
-            } else {
-                work.push((e, true));
-                work.extend(below.into_iter().rev().map(|x| (x, false)));
-            }
-        }
-        tree
-    }
-
-    /// The operands that matter: those of expressions with a meaning in integers.
-    fn operands(&self, e: ExprId) -> SmallVec<[ExprId; 3]> {
-        let int = |x: &ExprId| self.program.exprs[*x].ty.int().is_some();
-        let all: SmallVec<[ExprId; 3]> = match self.program.exprs[e].kind {
-            ExprKind::Unary(_, a) | ExprKind::Convert(a) => SmallVec::from_slice(&[a]),
-            ExprKind::Binary(_, a, b) | ExprKind::Cmp(_, a, b) | ExprKind::Overflow(_, a, b) => {
-                SmallVec::from_slice(&[a, b])
-            }
-            ExprKind::Ite(c, a, b) => SmallVec::from_slice(&[c, a, b]),
-            _ => SmallVec::new(),
-        };
-        if int(&e) && all.iter().all(int) { all } else { SmallVec::new() }
-    }
-
-    fn node(&self, tree: &mut Tree, e: ExprId, args: &[num::NodeId]) -> num::NodeId {
-        let expr = &self.program.exprs[e];
-        let Scalar::Int(t) = expr.ty else {
-            return tree.push(num::Node::Range(Interval::TOP, true));
-        };
-        let any = |tree: &mut Tree| tree.push(num::Node::Range(machine(t).range(), true));
-        let boolean = t == IntTy::BOOL;
-        match (&expr.kind, args) {
-            (ExprKind::Int(bits), _) => tree.int(integer(t, *bits)),
-            (ExprKind::Load(place), _) => match self.effects.cells.locate(self.program, *place) {
-                Located::Cell(slot) if self.int_type(slot) == Some(t) => tree.dim(Dim::int(slot)),
-                _ => any(tree),
-            },
-            (ExprKind::Unary(UnOp::Not, _), [a]) if boolean => tree.push(num::Node::IsZero(*a)),
-            (ExprKind::Unary(op, _), [a]) => {
-                let raw = match op {
-                    UnOp::Neg => tree.push(num::Node::Neg(*a)),
-                    UnOp::Not => tree.push(num::Node::Not(*a)),
-                };
-                tree.wrap(machine(t), raw)
-            }
-            (ExprKind::Binary(BinOp::And, ..), [a, b]) if boolean => tree.push(num::Node::All(*a, *b)),
-            (ExprKind::Binary(BinOp::Or, ..), [a, b]) if boolean => tree.push(num::Node::Any(*a, *b)),
-            (ExprKind::Binary(op, ..), [a, b]) => {
-                let raw = tree.bin(operator(*op), *a, *b);
-                tree.wrap(machine(t), raw)
-            }
-            (ExprKind::Cmp(op, ..), [a, b]) => tree.cmp(comparison(*op), *a, *b),
-            (ExprKind::Overflow(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl), x, _), [a, b]) => {
-                let Scalar::Int(operand) = self.program.exprs[*x].ty else { return any(tree) };
-                let raw = tree.bin(operator(*op), *a, *b);
-                let wrapped = tree.wrap(machine(operand), raw);
-                tree.cmp(num::CmpOp::Ne, raw, wrapped)
-            }
-            (ExprKind::Ite(..), [c, a, b]) => tree.push(num::Node::Ite(*c, *a, *b)),
-            (ExprKind::Convert(_), [a]) => tree.wrap(machine(t), *a),
-            _ => any(tree),
-        }
     }
 
     /// Several assignments at once, through fresh dimensions where there is more than one.
@@ -346,40 +279,6 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     /// The linear constraints that hold in a state.
     pub fn constraints(&self, state: &Element<D>) -> Vec<Vec<LinCons>> {
         state.0.to_constraints()
-    }
-}
-
-/// The machine type of the domains for a type of the automaton.
-pub(crate) fn machine(t: IntTy) -> MachineInt {
-    MachineInt { width: u32::from(t.bits), signed: t.signed }
-}
-
-/// The mathematical integer that value bits stand for.
-pub(crate) fn integer(t: IntTy, bits: u128) -> palisade_num::Int {
-    if t.signed { t.decode(bits).into() } else { t.truncate(bits).into() }
-}
-
-fn operator(op: BinOp) -> num::BinOp {
-    match op {
-        BinOp::Add => num::BinOp::Add,
-        BinOp::Sub => num::BinOp::Sub,
-        BinOp::Mul => num::BinOp::Mul,
-        BinOp::Div => num::BinOp::Div,
-        BinOp::Rem => num::BinOp::Rem,
-        BinOp::And => num::BinOp::And,
-        BinOp::Or => num::BinOp::Or,
-        BinOp::Xor => num::BinOp::Xor,
-        BinOp::Shl => num::BinOp::Shl,
-        BinOp::Shr => num::BinOp::Shr,
-    }
-}
-
-fn comparison(op: CmpOp) -> num::CmpOp {
-    match op {
-        CmpOp::Eq => num::CmpOp::Eq,
-        CmpOp::Ne => num::CmpOp::Ne,
-        CmpOp::Lt => num::CmpOp::Lt,
-        CmpOp::Le => num::CmpOp::Le,
     }
 }
 

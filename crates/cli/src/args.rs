@@ -28,6 +28,8 @@ pub enum Command {
     Solve(SolveArgs),
     /// List the analyses, one line each.
     Analyses,
+    /// Regenerate a paper's table or figure.
+    Bench(BenchArgs),
 }
 
 /// How to read a program; shared by all commands that do.
@@ -192,6 +194,44 @@ pub struct RunArgs {
 pub struct SolveArgs {
     /// An SMT-LIB 2 script.
     pub file: PathBuf,
+}
+
+/// Arguments of `bench`.
+#[derive(Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub name: BenchName,
+}
+
+/// The measurements by name.
+#[derive(Subcommand)]
+pub enum BenchName {
+    /// Table 3 of the BOXES paper: loop invariants of every function by four domains.
+    Boxes(BoxesArgs),
+}
+
+/// Arguments of `bench boxes`.
+#[derive(Args)]
+pub struct BoxesArgs {
+    /// A folder of preprocessed C files, as scripts/corpus.sh makes one.
+    #[arg(default_value = "corpus")]
+    pub dir: PathBuf,
+    /// Sizes of `long` and pointers.
+    #[arg(long, value_enum, ignore_case = true, default_value = "lp64")]
+    pub data_model: Model,
+    /// CPU time for each function and domain.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Memory for each function and domain.
+    #[arg(long, default_value = "512MB", value_parser = bytes, value_name = "SIZE")]
+    pub memory_limit: u64,
+    /// CPU time for each function and domain of PPL; 0 leaves PPL out [default: as for ours].
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub peer_time_limit: Option<Duration>,
+    /// Print a line for each function: variables, loop heads, then milliseconds and widenings of LDD Box,
+    /// PPL Box, LDD Boxes and PPL Boxes.
+    #[arg(long)]
+    pub functions: bool,
 }
 
 /// `90s`, `15min`, `2h`, or a number of seconds.

@@ -2,6 +2,7 @@
 //! and exit codes.
 
 mod args;
+mod bench;
 mod check;
 mod finding;
 mod html;
@@ -44,6 +45,7 @@ fn run() -> ExitCode {
         args::Command::Validate(args) => validate::validate(&args),
         args::Command::Solve(args) => show::solve(&args),
         args::Command::Analyses => show::analyses(),
+        args::Command::Bench(args) => bench::bench(&args),
     };
     ExitCode::from(code)
 }

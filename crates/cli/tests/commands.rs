@@ -76,3 +76,22 @@ fn the_time_limit_is_kept() {
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(text(&output.stdout).lines().last(), Some("verdict: unknown (time limit)"));
 }
+
+#[test]
+fn bench_boxes_measures_a_folder() {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boxes");
+    std::fs::create_dir_all(dir.join("project")).expect("writable");
+    file("boxes/project/loop.i", "int count(int n) { int i = 0; while (i < n) i++; return i; }");
+    file("boxes/project/broken.i", "int f(void) { return 1 +; }");
+    let output = palisade(&["bench", "boxes", dir.to_str().unwrap(), "--functions"]);
+    let found = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for part in
+        ["rejected project/broken.i: ", "2 files, 1 rejected", "all functions: 1\n", "LDD Boxes  100.00"]
+    {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    // Two variables, one loop.
+    assert!(found.lines().any(|l| l.starts_with("project/loop.i:count\t2\t1\t")), "{found}");
+    assert_eq!(palisade(&["bench", "boxes", "/nowhere"]).status.code(), Some(2));
+}

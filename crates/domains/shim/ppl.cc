@@ -102,6 +102,10 @@ bool covers(const C_Polyhedron &x, const C_Polyhedron &y) { return x.contains(y)
 bool covers(const Rational_Box &x, const Rational_Box &y) { return x.contains(y); }
 bool covers(const Power_Box &x, const Power_Box &y) { return y.definitely_entails(x); }
 
+uint64_t disjuncts(const C_Polyhedron &) { return 1; }
+uint64_t disjuncts(const Rational_Box &) { return 1; }
+uint64_t disjuncts(const Power_Box &x) { return x.size(); }
+
 const bool strict_polyhedra = false, strict_boxes = true;
 
 }  // namespace
@@ -141,6 +145,7 @@ static int bound(const T *x, const Linear *e, bool upper, Wide *num, Wide *den) 
     return bound(x, e, upper, num, den);                                                             \
   }                                                                                                  \
   void P##_visit(const T *x, Visit v, void *user) { visit(*x, v, user); }                            \
+  uint64_t P##_disjuncts(const T *x) { return disjuncts(*x); }                                       \
   }
 
 DOMAIN(ppl_poly, C_Polyhedron, strict_polyhedra)

@@ -44,12 +44,6 @@ pub struct OnLdd<P> {
     policy: PhantomData<P>,
 }
 
-/// Nodes that the tied dimensions of one element may take; above, they become independent intervals.
-///
-/// Widening sequences still stabilise: after that has happened, the hull can only grow where the
-/// widening makes a bound infinite, so sequences meet this limit finitely often.
-const MAX_REST: usize = 1 << 16;
-
 impl<P: Policy> OnLdd<P> {
     pub(crate) fn constant(shared: &Shared<Space>, value: Node) -> Self {
         OnLdd { alone: PMap::new(), rest: shared.root(value), tied: Arc::new([]), policy: PhantomData }
@@ -315,10 +309,14 @@ impl<P: Policy> OnLdd<P> {
 }
 
 /// `Err` if `f`, made since there were `before` nodes, is larger than an element should be.
+///
+/// Widening sequences still stabilise when an element becomes its hull for that reason: after that has
+/// happened, the hull can only grow where the widening makes a bound infinite, so sequences meet this
+/// limit finitely often.
 fn check_size(s: &Space, f: Node, before: usize) -> Outcome<()> {
     // An operation that made few nodes did not make a large element out of small ones.
     let made = s.ldd.stats().nodes - before;
-    if made > MAX_REST / 4 && s.ldd.size(f) > MAX_REST { Err(OutOfBudget::Nodes) } else { Ok(()) }
+    if made > s.max_rest / 4 && s.ldd.size(f) > s.max_rest { Err(OutOfBudget::Nodes) } else { Ok(()) }
 }
 
 impl<P: Policy> Lattice for OnLdd<P> {

@@ -15,7 +15,12 @@ pub struct Space {
     dims: Vec<Dim>,
     /// Live nodes at which the order of the variables is improved next.
     reorder_at: usize,
+    /// Nodes that the tied dimensions of one element may take.
+    pub(crate) max_rest: usize,
 }
+
+/// Nodes that the tied dimensions of one element may take unless told otherwise.
+const MAX_REST: usize = 1 << 16;
 
 /// Live nodes at which the order of the variables is improved for the first time.
 const FIRST_REORDER: usize = 1 << 15;
@@ -86,11 +91,18 @@ pub struct LddCtx(pub(crate) Shared<Space>);
 impl LddCtx {
     /// A context with its own manager. Elements that would need more nodes are weakened.
     pub fn new(limits: Limits) -> LddCtx {
+        LddCtx::with_element_limit(limits, MAX_REST)
+    }
+
+    /// A context in which the dimensions of one element that depend on each other may take that many
+    /// nodes; above, they become independent intervals.
+    pub fn with_element_limit(limits: Limits, nodes: usize) -> LddCtx {
         let space = Space {
             ldd: Ldd::new(limits),
             vars: FxHashMap::default(),
             dims: Vec::new(),
             reorder_at: FIRST_REORDER,
+            max_rest: nodes,
         };
         LddCtx(Shared::new(space))
     }

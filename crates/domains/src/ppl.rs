@@ -8,6 +8,7 @@ use crate::lattice::Lattice;
 use crate::linear::{LinCons, LinExpr, Rel};
 use crate::numeric::NumericDomain;
 use palisade_num::{Int, Rat};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
@@ -51,6 +52,7 @@ pub struct Table {
     forget: unsafe extern "C" fn(Raw, u32),
     bound: unsafe extern "C" fn(Raw, *const Linear, i32, *mut Wide, *mut Wide) -> i32,
     visit: unsafe extern "C" fn(Raw, Visit, *mut c_void),
+    disjuncts: unsafe extern "C" fn(Raw) -> u64,
     /// Can an element be a union?
     disjunctive: bool,
 }
@@ -64,7 +66,7 @@ pub trait Kind: 'static {
 macro_rules! kind {
     ($(#[$doc:meta])* $name:ident, $disjunctive:literal: $new:ident $clone:ident $free:ident $dims:ident
      $embed:ident $is_empty:ident $covers:ident $join:ident $meet:ident $widen:ident $assume:ident
-     $assign:ident $forget:ident $bound:ident $visit:ident) => {
+     $assign:ident $forget:ident $bound:ident $visit:ident $disjuncts:ident) => {
         unsafe extern "C" {
             fn $new(dims: u32, full: i32) -> Raw;
             fn $clone(x: Raw) -> Raw;
@@ -81,6 +83,7 @@ macro_rules! kind {
             fn $forget(x: Raw, var: u32);
             fn $bound(x: Raw, e: *const Linear, upper: i32, num: *mut Wide, den: *mut Wide) -> i32;
             fn $visit(x: Raw, visit: Visit, user: *mut c_void);
+            fn $disjuncts(x: Raw) -> u64;
         }
 
         $(#[$doc])*
@@ -103,6 +106,7 @@ macro_rules! kind {
                 forget: $forget,
                 bound: $bound,
                 visit: $visit,
+                disjuncts: $disjuncts,
                 disjunctive: $disjunctive,
             };
         }
@@ -113,42 +117,48 @@ kind!(
     /// `C_Polyhedron`, widened by H79.
     CPolyhedron, false: ppl_poly_new ppl_poly_clone ppl_poly_free ppl_poly_dims ppl_poly_embed
     ppl_poly_is_empty ppl_poly_covers ppl_poly_join ppl_poly_meet ppl_poly_widen ppl_poly_assume
-    ppl_poly_assign ppl_poly_forget ppl_poly_bound ppl_poly_visit
+    ppl_poly_assign ppl_poly_forget ppl_poly_bound ppl_poly_visit ppl_poly_disjuncts
 );
 kind!(
     /// `Rational_Box`, widened by CC76.
     RationalBox, false: ppl_box_new ppl_box_clone ppl_box_free ppl_box_dims ppl_box_embed
     ppl_box_is_empty ppl_box_covers ppl_box_join ppl_box_meet ppl_box_widen ppl_box_assume
-    ppl_box_assign ppl_box_forget ppl_box_bound ppl_box_visit
+    ppl_box_assign ppl_box_forget ppl_box_bound ppl_box_visit ppl_box_disjuncts
 );
 kind!(
     /// `Pointset_Powerset<Rational_Box>`, widened by BGP99 over CC76.
     PowerBox, true: ppl_boxes_new ppl_boxes_clone ppl_boxes_free ppl_boxes_dims ppl_boxes_embed
     ppl_boxes_is_empty ppl_boxes_covers ppl_boxes_join ppl_boxes_meet ppl_boxes_widen ppl_boxes_assume
-    ppl_boxes_assign ppl_boxes_forget ppl_boxes_bound ppl_boxes_visit
+    ppl_boxes_assign ppl_boxes_forget ppl_boxes_bound ppl_boxes_visit ppl_boxes_disjuncts
 );
 
 /// Which PPL variable stands for which dimension; shared by the elements of one analysis.
 #[derive(Clone, Default, Debug)]
-pub struct PplSpace(Rc<RefCell<Vec<Dim>>>);
+pub struct PplSpace(Rc<RefCell<Names>>);
+
+/// The dimensions in the order of their PPL variables, and back.
+#[derive(Default, Debug)]
+struct Names {
+    dims: Vec<Dim>,
+    vars: FxHashMap<Dim, u32>,
+}
 
 impl PplSpace {
     /// A space without dimensions yet.
     pub fn new() -> PplSpace {
-        PplSpace(Rc::new(RefCell::new(Vec::new())))
+        PplSpace::default()
     }
 
     fn var(&self, d: Dim) -> u32 {
-        let mut dims = self.0.borrow_mut();
-        let i = dims.iter().position(|x| *x == d).unwrap_or_else(|| {
+        let Names { dims, vars } = &mut *self.0.borrow_mut();
+        *vars.entry(d).or_insert_with(|| {
             dims.push(d);
-            dims.len() - 1
-        });
-        i as u32
+            dims.len() as u32 - 1
+        })
     }
 
     fn len(&self) -> u32 {
-        self.0.borrow().len() as u32
+        self.0.borrow().dims.len() as u32
     }
 }
 
@@ -202,6 +212,11 @@ impl<K: Kind> Ppl<K> {
             constant: wide(e.constant_term().numer())?,
         };
         Some(f(&linear, wide(&q)?))
+    }
+
+    /// The number of convex sets whose union it is.
+    pub fn disjuncts(&self) -> u64 {
+        unsafe { (K::TABLE.disjuncts)(self.raw) }
     }
 
     fn refine(&mut self, e: &LinExpr, relation: i32) {
@@ -322,7 +337,7 @@ impl<K: Kind> NumericDomain for Ppl<K> {
     }
 
     fn support(&self) -> Vec<Dim> {
-        let mut dims = self.space.0.borrow().clone();
+        let mut dims = self.space.0.borrow().dims.clone();
         dims.sort_unstable();
         dims
     }
@@ -392,7 +407,7 @@ impl<K: Kind> NumericDomain for Ppl<K> {
         if self.is_bottom() {
             return Vec::new();
         }
-        let dims = self.space.0.borrow().clone();
+        let dims = self.space.0.borrow().dims.clone();
         let mut out = Collected { dims: &dims, disjuncts: Vec::new() };
         unsafe { (K::TABLE.visit)(self.raw, collect, (&raw mut out).cast()) }
         out.disjuncts
@@ -402,5 +417,106 @@ impl<K: Kind> NumericDomain for Ppl<K> {
 impl<K: Kind> fmt::Debug for Ppl<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.display_with(&|d| d.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::Rng;
+    use crate::{Boxes, LddBox, LddCtx, LddLimits};
+
+    const DIMS: u32 = 3;
+
+    /// One random command whose effect a set of boxes can express exactly, or, with `linear`, one whose
+    /// result is the best box.
+    fn command<D: NumericDomain>(rng: &mut Rng, pool: &mut [D], linear: bool) {
+        let (i, j) = (rng.below(pool.len() as u64) as usize, rng.below(pool.len() as u64) as usize);
+        let d = Dim::rat(rng.below(u64::from(DIMS)) as u32);
+        let other = Dim::rat(rng.below(u64::from(DIMS)) as u32);
+        let (k, a) = (Rat::from(rng.range(-6, 6)), Rat::from(*rng.pick(&[-2, -1, 1, 3])));
+        let rel = rng.pick(&[Rel::Le, Rel::Lt, Rel::Eq, Rel::Ne, Rel::Le, Rel::Lt]).clone();
+        let (own, theirs) = (LinExpr::dim(d).scale(&a).add_constant(&k), pool[j].clone());
+        let x = &mut pool[i];
+        match rng.below(9) {
+            0 => x.assign(d, &LinExpr::constant(k)),
+            1 if linear => x.assign(d, &own.add_scaled(&LinExpr::dim(other), &Rat::from(2))),
+            1 => x.assign(d, &own),
+            2 => x.assign_interval(d, &Interval::closed(k.clone(), &k + &Rat::from(3))),
+            3..6 => x.assume(&LinCons { expr: own, rel }),
+            6 => x.forget(&[d]),
+            7 => x.meet_with(&theirs),
+            _ => drop(x.join_with(&theirs)),
+        }
+        if x.is_bottom() {
+            x.join_with(&theirs);
+        }
+    }
+
+    #[test]
+    fn boxes_agree_with_rational_box() {
+        for seed in 0..80 {
+            let mut ours = vec![LddBox::top(&LddCtx::new(LddLimits::default())); 3];
+            let mut peer = vec![Ppl::<RationalBox>::top(&PplSpace::new()); 3];
+            let (mut r, mut s) = (Rng::new(seed), Rng::new(seed));
+            for step in 0..100 {
+                command(&mut r, &mut ours, true);
+                command(&mut s, &mut peer, true);
+                for (a, b) in ours.iter().zip(&peer) {
+                    assert_eq!(a.is_bottom(), b.is_bottom(), "seed {seed}, step {step}: {a:?} {b:?}");
+                    for d in (0..DIMS).map(Dim::rat) {
+                        assert_eq!(a.bounds_of(d), b.bounds_of(d), "seed {seed}, step {step}: {a:?} {b:?}");
+                    }
+                }
+                for (a, b) in ours.iter().zip(&peer) {
+                    for (c, d) in ours.iter().zip(&peer) {
+                        assert_eq!(a.leq(c), b.leq(d), "seed {seed}, step {step}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn boxes_agree_with_the_powerset() {
+        let mut unions = 0;
+        for seed in 0..80 {
+            let ctx = LddCtx::new(LddLimits::default());
+            let mut ours = vec![Boxes::top(&ctx); 3];
+            let mut peer = vec![Ppl::<PowerBox>::top(&PplSpace::new()); 3];
+            let (mut r, mut s) = (Rng::new(seed), Rng::new(seed));
+            for step in 0..60 {
+                command(&mut r, &mut ours, false);
+                command(&mut s, &mut peer, false);
+                for (a, b) in ours.iter().zip(&peer) {
+                    // The union of PPL's boxes as one of our elements, which are canonical.
+                    let mut union = Boxes::bottom(&ctx);
+                    for conjunction in b.to_constraints() {
+                        let mut one = Boxes::top(&ctx);
+                        conjunction.iter().for_each(|c| one.assume(c));
+                        union.join_with(&one);
+                    }
+                    unions += u32::from(b.disjuncts() > 1);
+                    assert!(a.equiv(&union), "seed {seed}, step {step}: {a:?} is not {b:?}");
+                }
+            }
+        }
+        assert!(unions > 1000, "only {unions} of the elements were unions");
+    }
+
+    #[test]
+    fn widening_covers_both_arguments() {
+        let (d, space) = (Dim::rat(0), PplSpace::new());
+        let mut x = Ppl::<PowerBox>::top(&space);
+        x.assign_interval(d, &Interval::closed(0, 1));
+        for k in 2..200 {
+            let mut next = x.clone();
+            next.assign(d, &LinExpr::dim(d).add_constant(&Rat::from(k)));
+            if !x.widen_with(&next) {
+                return;
+            }
+            assert!(next.leq(&x));
+        }
+        panic!("the sequence did not stabilise: {x:?}");
     }
 }

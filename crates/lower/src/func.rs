@@ -86,6 +86,11 @@ impl Lowerer<'_> {
     /// Finds where the program starts: the entry function itself, or one that makes arguments for
     /// it and runs what is registered for the end.
     pub(crate) fn entry(&mut self) -> Option<FuncId> {
+        if self.options.entry.is_empty() {
+            let start = self.begin_start(Span::NONE);
+            self.end_start(None, Span::NONE);
+            return Some(start);
+        }
         let named = self.typed.funcs.iter_enumerated().find(|(id, func)| {
             func.body.is_some() && self.names.name(func.name) == self.options.entry && !self.is_library(*id)
         });
@@ -107,11 +112,7 @@ impl Lowerer<'_> {
 
     /// The function `.start`: any arguments, then the entry function.
     fn start(&mut self, main: FuncId, params: &[ObjId], variadic: bool, span: Span) -> FuncId {
-        let int = self.int_type(IntTy::I32);
-        let ty = Type::Func(Signature { ret: int, params: Vec::new(), variadic: false });
-        let ty = self.pool.program.types.push(ty);
-        let start = self.pool.program.funcs.push(Function { name: ".start".into(), ty, span, body: None });
-        self.at = Current::new(start, span);
+        let start = self.begin_start(span);
         let is_main = self.options.entry == "main";
         let mut count = None;
         let mut args = Vec::new();
@@ -159,14 +160,29 @@ impl Lowerer<'_> {
         };
         self.emit(Op::Call { dst, callee: Callee::Direct(main), args: args.into() }, span);
         self.run_exit_handlers(span);
-        let status = match dst {
-            Some(dst) => self.pool.load(dst),
+        self.end_start(dst, span);
+        start
+    }
+
+    /// Begins the function `.start`, which has no parameters and an `int` result.
+    fn begin_start(&mut self, span: Span) -> FuncId {
+        let int = self.int_type(IntTy::I32);
+        let ty = Type::Func(Signature { ret: int, params: Vec::new(), variadic: false });
+        let ty = self.pool.program.types.push(ty);
+        let start = self.pool.program.funcs.push(Function { name: ".start".into(), ty, span, body: None });
+        self.at = Current::new(start, span);
+        start
+    }
+
+    /// Ends the function `.start` with a place's contents as its result, or 0.
+    fn end_start(&mut self, result: Option<PlaceId>, span: Span) {
+        let status = match result {
+            Some(place) => self.pool.load(place),
             None => self.pool.int(IntTy::I32, 0),
         };
         let status = self.pool.convert_int(status, IntTy::I32);
         self.at.graph.leave(Op::Return { value: Some(Arg::Scalar(status)) }, span);
         self.install(Vec::new(), span);
-        start
     }
 
     fn argument_count(&mut self, span: Span) -> ExprId {

@@ -38,7 +38,8 @@ pub struct Options {
     /// Which kinds of undefined behaviour and assertions become [`Op::Check`](palisade_cfa::Op)
     /// edges.
     pub checks: CheckSet,
-    /// The function in which execution starts.
+    /// The function in which execution starts. Empty for code that is only looked at function by
+    /// function: its automaton starts in a function that returns at once.
     pub entry: String,
 }
 

@@ -80,6 +80,13 @@ fn a_program_without_entry_is_an_error() {
     let mut map = SourceMap::new();
     let file = map.add("test.c", "int f(void) { return 0; }".to_owned()).expect("a small file fits");
     assert!(compile(&mut map, &[file], DataModel::Lp64, &options).program.is_some());
+    // Code that is only looked at starts nowhere.
+    let options = Options { entry: String::new(), ..Options::default() };
+    let mut map = SourceMap::new();
+    let file = map.add("test.c", "int f(int a) { return a; }".to_owned()).expect("a small file fits");
+    let program = compile(&mut map, &[file], DataModel::Lp64, &options).program.expect("it is fine");
+    assert_eq!(palisade_cfa::verify(&program), []);
+    assert!(program.func_named("f").is_some_and(|f| f != program.entry));
 }
 
 #[test]

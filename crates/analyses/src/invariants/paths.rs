@@ -71,7 +71,7 @@ impl Affine {
                 {
                     let value = match items.first().map(|i| &i.value) {
                         None => Some(Int::ZERO),
-                        Some(InitValue::Int(_, bits)) => Some(crate::numeric::integer(t, *bits)),
+                        Some(InitValue::Int(_, bits)) => Some(crate::trees::integer(t, *bits)),
                         Some(_) => None,
                     };
                     if let Some(value) = value {
@@ -129,7 +129,7 @@ impl Affine {
             return self.unknown();
         }
         match expr.kind {
-            ExprKind::Int(bits) => LinExpr::constant(Rat::from(crate::numeric::integer(t, bits))),
+            ExprKind::Int(bits) => LinExpr::constant(Rat::from(crate::trees::integer(t, bits))),
             ExprKind::Load(place) => match whole_register(program, place) {
                 Some(var) => self.value(var),
                 None => self.unknown(),

@@ -39,6 +39,7 @@ fn equal_sets_have_equal_nodes() {
     assert_eq!(distinct.len(), nodes.len());
 }
 
+/// 12,000 rounds, in each more than ten results that are compared point by point or with a definition.
 #[test]
 fn operations_agree_with_brute_force() {
     let mut ldd = Ldd::new(Limits::default());

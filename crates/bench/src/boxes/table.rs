@@ -1,0 +1,210 @@
+//! The two halves of Table 3, and the comparisons with PPL.
+
+use super::{Domain, Outcome, Row, Solved};
+use std::fmt;
+use std::time::Duration;
+
+/// A function counts as hard if a domain needed this long or did not finish (the paper reports on these).
+const HARD: Duration = Duration::from_secs(2);
+
+/// All measurements, printed as the paper does.
+pub struct Table {
+    /// One row for each function.
+    pub rows: Vec<Row>,
+}
+
+impl Row {
+    fn outcome(&self, domain: Domain) -> Option<&Outcome> {
+        let i = Domain::ALL.iter().position(|d| *d == domain)?;
+        self.outcomes[i].as_ref()
+    }
+
+    /// The measurements of a domain that finished.
+    pub fn solved(&self, domain: Domain) -> Option<&Solved> {
+        match self.outcome(domain)? {
+            Outcome::Solved(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// Whether some domain found the function hard.
+    fn is_hard(&self) -> bool {
+        self.outcomes.iter().flatten().any(|o| match o {
+            Outcome::Solved(s) => s.total() >= HARD,
+            _ => true,
+        })
+    }
+}
+
+impl Table {
+    /// How much longer `slow` took than `fast` on the functions that both finished: how many these are,
+    /// the ratio of the totals, and the median of the ratios.
+    pub fn ratio(&self, slow: Domain, fast: Domain) -> Option<(usize, f64, f64)> {
+        let both = self.rows.iter().filter_map(|r| Some((r.solved(slow)?, r.solved(fast)?)));
+        let times: Vec<(f64, f64)> =
+            both.map(|(s, f)| (s.total().as_secs_f64(), f.total().as_secs_f64())).collect();
+        let total = |side: fn(&(f64, f64)) -> f64| times.iter().map(side).sum::<f64>();
+        let mut ratios: Vec<f64> = times.iter().filter(|t| t.1 > 0.0).map(|t| t.0 / t.1).collect();
+        ratios.sort_by(f64::total_cmp);
+        let median = *ratios.get(ratios.len() / 2)?;
+        Some((times.len(), total(|t| t.0) / total(|t| t.1), median))
+    }
+
+    fn summary(&self, f: &mut fmt::Formatter<'_>, title: &str, rows: &[&Row]) -> fmt::Result {
+        writeln!(f, "\n{title}: {}", rows.len())?;
+        writeln!(
+            f,
+            "{:<10} {:>6} {:>9} {:>5} {:>5} {:>5} {:>10} {:>6} {:>7} {:>7}",
+            "domain", "%S", "T(s)", "%B", "%I", "%W", "widenings", "time", "memory", "failed"
+        )?;
+        for domain in Domain::ALL {
+            let outcomes: Vec<&Outcome> = rows.iter().filter_map(|r| r.outcome(domain)).collect();
+            if outcomes.is_empty() {
+                continue;
+            }
+            let solved: Vec<&Solved> = rows.iter().filter_map(|r| r.solved(domain)).collect();
+            let sum =
+                |part: fn(&Solved) -> Duration| solved.iter().map(|s| part(s).as_secs_f64()).sum::<f64>();
+            // The sum of nothing is minus zero.
+            let total = sum(Solved::total).max(0.0);
+            let share = |x: f64| if total > 0.0 { 100.0 * x / total } else { 0.0 };
+            let count = |o: &Outcome| outcomes.iter().filter(|x| **x == o).count();
+            let failed = outcomes.iter().filter(|o| matches!(o, Outcome::Failed(_))).count();
+            writeln!(
+                f,
+                "{:<10} {:>6.2} {:>9.3} {:>5.1} {:>5.1} {:>5.1} {:>10} {:>6} {:>7} {:>7}",
+                domain.name(),
+                100.0 * solved.len() as f64 / outcomes.len() as f64,
+                total,
+                share(sum(|s| s.basic)),
+                share(sum(|s| s.image)),
+                share(sum(|s| s.widen)),
+                solved.iter().map(|s| s.widenings).sum::<u64>(),
+                count(&Outcome::OutOfTime),
+                count(&Outcome::OutOfMemory),
+                failed
+            )?;
+        }
+        Ok(())
+    }
+
+    fn sizes(&self, f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
+        let of = |domain: Domain, size: fn(&Solved) -> f64| -> Vec<f64> {
+            rows.iter().filter(|r| r.loops > 0).filter_map(|r| r.solved(domain)).map(size).collect()
+        };
+        let columns = [
+            ("Vars", rows.iter().map(|r| r.vars as f64).collect()),
+            ("Loops", rows.iter().map(|r| r.loops as f64).collect()),
+            ("DD", of(Domain::LddBoxes, |s| s.nodes as f64)),
+            ("Path", of(Domain::LddBoxes, |s| s.boxes)),
+            ("Box", of(Domain::PplBoxes, |s| s.boxes)),
+        ];
+        write!(f, "\n{:<7}", "")?;
+        columns.iter().try_for_each(|(name, _)| write!(f, " {name:>10}"))?;
+        writeln!(f)?;
+        for (name, statistic) in STATISTICS {
+            write!(f, "{name:<7}")?;
+            for (_, values) in &columns {
+                match statistic(values) {
+                    Some(v) if v >= 1e7 => write!(f, " {v:>10.2e}")?,
+                    Some(v) if v.fract() != 0.0 => write!(f, " {v:>10.1}")?,
+                    Some(v) => write!(f, " {v:>10}")?,
+                    None => write!(f, " {:>10}", "-")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+type Statistic = fn(&[f64]) -> Option<f64>;
+
+const STATISTICS: [(&str, Statistic); 5] = [
+    ("MIN", |v| v.iter().copied().min_by(f64::total_cmp)),
+    ("MAX", |v| v.iter().copied().max_by(f64::total_cmp)),
+    ("AVG", |v| (!v.is_empty()).then(|| v.iter().sum::<f64>() / v.len() as f64)),
+    ("STDEV", |v| {
+        let n = v.len() as f64;
+        let mean = v.iter().sum::<f64>() / n;
+        (!v.is_empty()).then(|| (v.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt())
+    }),
+    ("MEDIAN", |v| {
+        let mut v = v.to_vec();
+        v.sort_by(f64::total_cmp);
+        v.get(v.len() / 2).copied()
+    }),
+];
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<&Row> = self.rows.iter().collect();
+        let hard: Vec<&Row> = self.rows.iter().filter(|r| r.is_hard()).collect();
+        writeln!(f, "Vars: tracked variables; Loops: loop heads; the largest invariant of a function with")?;
+        writeln!(f, "loops in DD: nodes, Path: paths of a diagram, Box: elements of a PPL powerset.")?;
+        self.sizes(f, &all)?;
+        writeln!(f, "\n%S: solved; T: time in the domain of solved functions; %B, %I, %W: share of basic")?;
+        writeln!(f, "operations, images and widening; then the functions that were not solved.")?;
+        self.summary(f, "all functions", &all)?;
+        self.summary(f, "functions that some domain needed 2 s for or did not finish", &hard)?;
+        for (slow, fast) in [(Domain::PplBox, Domain::LddBox), (Domain::PplBoxes, Domain::LddBoxes)] {
+            if let Some((n, total, median)) = self.ratio(slow, fast) {
+                write!(f, "\n{} / {} on {n} functions that both finish: ", slow.name(), fast.name())?;
+                write!(f, "{total:.2} in total, {median:.2} in the median")?;
+            }
+        }
+        writeln!(f)?;
+        for row in &self.rows {
+            for (domain, outcome) in Domain::ALL.iter().zip(&row.outcomes) {
+                let what = match outcome {
+                    Some(Outcome::Failed(why)) => why.as_str(),
+                    Some(Outcome::OutOfTime) if !domain.is_peer() => "out of time",
+                    Some(Outcome::OutOfMemory) if !domain.is_peer() => "out of memory",
+                    _ => continue,
+                };
+                writeln!(f, "{} on {}: {what}", domain.name(), row.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solved(millis: u64, boxes: f64) -> Option<Outcome> {
+        let (image, widen) = (Duration::from_millis(millis), Duration::ZERO);
+        Some(Outcome::Solved(Solved { basic: widen, image, widen, widenings: 1, nodes: 5, boxes }))
+    }
+
+    #[test]
+    fn ratios_are_over_what_both_finish() {
+        let row = |name: &str, ours: Option<Outcome>, peer: Option<Outcome>| Row {
+            name: name.into(),
+            vars: 4,
+            loops: 1,
+            outcomes: [ours.clone(), peer.clone(), ours, peer],
+        };
+        let table = Table {
+            rows: vec![
+                row("a", solved(10, 1.0), solved(40, 2.0)),
+                row("b", solved(20, 9.0), solved(2000, 3.0)),
+                row("c", solved(1000, 1e9), Some(Outcome::OutOfTime)),
+                row("d", Some(Outcome::OutOfMemory), solved(1, 1.0)),
+            ],
+        };
+        let (n, total, median) = table.ratio(Domain::PplBoxes, Domain::LddBoxes).expect("two finish");
+        assert_eq!((n, median), (2, 100.0));
+        assert!((total - 68.0).abs() < 1e-9);
+        let text = table.to_string();
+        let line = |start: &str| text.lines().find(|l| l.starts_with(start)).expect("it is there").to_owned();
+        let words = |l: String| l.split_whitespace().map(String::from).collect::<Vec<_>>();
+        assert_eq!(words(line("LDD Boxes"))[2..7], ["75.00", "1.030", "0.0", "100.0", "0.0"]);
+        assert_eq!(words(line("LDD Boxes"))[7..], ["3", "0", "1", "0"]);
+        assert_eq!(words(line("MAX")), ["MAX", "4", "1", "5", "1.00e9", "3"]);
+        // Three functions were hard for somebody: b took two seconds, c and d did not end.
+        assert!(text.contains("did not finish: 3"), "{text}");
+        assert!(text.contains("LDD Box on d: out of memory"), "{text}");
+    }
+}
