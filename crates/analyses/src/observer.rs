@@ -7,7 +7,7 @@
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_property::spc::{Observer, Trigger};
+use palisade_property::spc::{Moment, Observer, Trigger};
 use smallvec::SmallVec;
 
 /// The control states of all automata and the conditions of the transitions just taken.
@@ -54,29 +54,20 @@ impl<'p> Observers<'p> {
     }
 
     fn matches(&self, trigger: &Trigger, step: &Step) -> Matches {
-        let edge = &self.program.edges[step.edge];
-        let sure = |b: bool| if b { Matches::Yes } else { Matches::No };
-        match (trigger, step.kind, &edge.op) {
-            (_, StepKind::Fail, _) => Matches::No,
-            (Trigger::Call(f), StepKind::Enter(g), _) => sure(*f == g),
-            (Trigger::Call(f), StepKind::Local, Op::Call { callee: Callee::Direct(g), .. }) => sure(f == g),
-            (Trigger::Call(f), StepKind::Local, Op::Call { callee: Callee::Indirect(_), .. }) => {
-                let may = self.graph.targets(self.program, step.edge).contains(f);
-                if may { Matches::Maybe } else { Matches::No }
-            }
-            (Trigger::Return(f), StepKind::Local, Op::Return { .. }) => {
-                sure(self.program.locs[edge.src].func == *f)
-            }
-            (Trigger::Assign(v), StepKind::Local, op) => sure(assigns(self.program, op, *v)),
-            (Trigger::Assign(v), StepKind::Leave(_), Op::Call { dst: Some(dst), .. }) => {
-                sure(self.program.places[*dst].base == Base::Var(*v))
-            }
-            (Trigger::Locations(locs), kind, _) => {
-                let to = match kind {
-                    StepKind::Enter(f) => self.program.body(f).entry,
-                    _ => edge.dst,
-                };
-                sure(locs.contains(&to))
+        let moment = match step.kind {
+            StepKind::Fail => return Matches::No,
+            StepKind::Local => Moment::Whole,
+            StepKind::Enter(f) => Moment::Enter(f),
+            StepKind::Leave(_) => Moment::Leave,
+        };
+        if trigger.happens(self.program, step.edge, moment) {
+            return Matches::Yes;
+        }
+        match (trigger, moment, &self.program.edges[step.edge].op) {
+            (Trigger::Call(f), Moment::Whole, Op::Call { callee: Callee::Indirect(_), .. })
+                if self.graph.targets(self.program, step.edge).contains(f) =>
+            {
+                Matches::Maybe
             }
             _ => Matches::No,
         }
@@ -101,19 +92,6 @@ impl<'p> Observers<'p> {
             next.push((state, None));
         }
         next
-    }
-}
-
-/// Whether the left side of an operation names a variable.
-fn assigns(program: &Program, op: &Op, var: VarId) -> bool {
-    match op {
-        Op::Assign { dst, .. }
-        | Op::Copy { dst, .. }
-        | Op::Zero { dst }
-        | Op::Havoc { dst, .. }
-        | Op::Alloc { dst, .. }
-        | Op::Call { dst: Some(dst), .. } => program.places[*dst].base == Base::Var(var),
-        _ => false,
     }
 }
 

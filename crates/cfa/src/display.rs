@@ -59,6 +59,7 @@ impl CheckKind {
             CheckKind::MemCleanup => "memcleanup",
             CheckKind::ReadOnly => "read_only",
             CheckKind::FloatToInt => "float_to_int",
+            CheckKind::Observer => "observer",
         }
     }
 }

@@ -358,11 +358,13 @@ pub enum CheckKind {
     ReadOnly,
     /// A floating-point value converted to an integer type that cannot hold it.
     FloatToInt,
+    /// An observer automaton is in an error state.
+    Observer,
 }
 
 impl CheckKind {
     /// All kinds.
-    pub const ALL: [CheckKind; 14] = [
+    pub const ALL: [CheckKind; 15] = [
         CheckKind::Assertion,
         CheckKind::ForbiddenCall,
         CheckKind::Unreachable,
@@ -377,6 +379,7 @@ impl CheckKind {
         CheckKind::MemCleanup,
         CheckKind::ReadOnly,
         CheckKind::FloatToInt,
+        CheckKind::Observer,
     ];
 }
 

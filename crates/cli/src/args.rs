@@ -85,7 +85,7 @@ impl From<Model> for DataModel {
 pub struct CheckArgs {
     #[command(flatten)]
     pub source: SourceArgs,
-    /// A property by name, or a property file.
+    /// A property by name, a property file (.prp), or observer automata (.spc).
     #[arg(long, value_name = "NAME|FILE")]
     pub property: Option<String>,
     /// The analysis to run.
@@ -106,6 +106,9 @@ pub struct CheckArgs {
     /// Write a SARIF log.
     #[arg(long, value_name = "OUT.sarif")]
     pub sarif: Option<PathBuf>,
+    /// Write the abstract reachability graph of the engine that had the answer.
+    #[arg(long, value_name = "OUT.dot|OUT.json", value_parser = crate::arg::format)]
+    pub arg: Option<String>,
     /// Print the result as one line of JSON, before the verdict line.
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,8 @@
 use crate::args::CheckArgs;
 use crate::finding::Finding;
 use crate::progress::ProgressLine;
-use crate::{USAGE, html, input, json, report, sarif, watchdog, witness};
+use crate::question::Question;
+use crate::{USAGE, arg, html, input, json, report, sarif, watchdog, witness};
 use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
@@ -25,16 +26,11 @@ pub fn check(args: &CheckArgs) -> u8 {
     let timer = watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let printed = Arc::new(AtomicBool::new(false));
     insist(&budget, &printed);
-    let mut property = match property(args.property.as_deref()) {
-        Ok(property) => property,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return USAGE;
-        }
-    };
+    let Some(mut question) = Question::read(args.property.as_deref()) else { return USAGE };
     if let Some(entry) = &args.source.entry {
-        property.entry.clone_from(entry);
+        question.property.entry.clone_from(entry);
     }
+    let property = &question.property;
     let disputed = property.disputed();
     let checks = property.checks().chain(disputed.iter().flat_map(Property::checks));
     let options = Options { checks: checks.collect::<CheckSet>(), entry: property.entry.clone() };
@@ -42,11 +38,6 @@ pub fn check(args: &CheckArgs) -> u8 {
     if let Some(goal) = property.unsupported() {
         return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
     }
-    let instrumented = |property: &Property| {
-        let mut program = input.program.clone();
-        palisade_property::instrument(&mut program, property);
-        Arc::new(program)
-    };
     let line = ProgressLine::start();
     let settle = |program: &Arc<Program>, property: &Property| {
         settle(program, property, &args.analysis, &budget, &timer, &|engine, note| {
@@ -54,10 +45,16 @@ pub fn check(args: &CheckArgs) -> u8 {
             line.note(engine, note);
         })
     };
-    let program = instrumented(&property);
-    let mut settled = settle(&program, &property);
+    let mut program = input.program.clone();
+    if !question.instrument(&mut program) {
+        return USAGE;
+    }
+    let (program, property) = (Arc::new(program), &question.property);
+    let mut settled = settle(&program, property);
     if let (Verdict::True, Some(disputed)) = (&settled.verdict, &disputed) {
-        let also = settle(&instrumented(disputed), disputed);
+        let mut program = input.program.clone();
+        palisade_property::instrument(&mut program, disputed);
+        let also = settle(&Arc::new(program), disputed);
         if !matches!(also.verdict, Verdict::True) {
             let reason = "a left shift may leave its signed type, which some count as an overflow";
             settled = Settled { rejected: settled.rejected, ..Settled::unknown(reason) };
@@ -65,7 +62,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     }
     line.clear();
     let to_the_end = args.witness.is_some() || args.sarif.is_some() || args.report.is_some() || args.json;
-    let finding = Finding::new(&settled, &program, &property, &input, to_the_end, &budget);
+    let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
     write_files(args, &finding);
     for why in &settled.rejected {
         eprintln!("warning: evidence did not pass its check: {why}");
@@ -74,7 +71,11 @@ pub fn check(args: &CheckArgs) -> u8 {
     if args.json {
         text.push_str(&format!("{}\n", json::result(&finding, watchdog::cpu_time())));
     }
-    conclude(&text, &settled.verdict, &printed)
+    let code = conclude(&text, &settled.verdict, &printed);
+    if let Some(path) = &args.arg {
+        arg::write(path, &settled, &args.analysis, &input.sources, &budget);
+    }
+    code
 }
 
 /// Writes the files that were asked for. What cannot be written does not change the verdict.

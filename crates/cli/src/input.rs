@@ -117,6 +117,18 @@ pub fn report(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     }
 }
 
+/// Prints an error at a position (counted from 1) of a text that is not C.
+pub fn report_at(file: &str, text: &str, line: u32, column: u32, message: &str) {
+    let mut sources = SourceMap::new();
+    let before: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+    let within = text[before..].chars().take(column as usize - 1).map(char::len_utf8).sum::<usize>();
+    let span = match sources.add(file, text.into()) {
+        Some(_) => Span::new((before + within) as u32, (before + within + 1) as u32),
+        None => Span::NONE,
+    };
+    report(&sources, &[Diagnostic::error(span, message)]);
+}
+
 fn render(sources: &SourceMap, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Warning => Level::WARNING,

@@ -1,6 +1,7 @@
 //! The command line of Palisade: the only place that touches files, the environment, the clock
 //! and exit codes.
 
+mod arg;
 mod args;
 mod bench;
 mod check;
@@ -9,6 +10,7 @@ mod html;
 mod input;
 mod json;
 mod progress;
+mod question;
 mod report;
 mod sarif;
 mod show;

@@ -3,7 +3,9 @@
 use crate::finding::{Finding, TraceLine};
 use palisade_base::SourceMap;
 use palisade_cfa::{EdgeId, FuncId, Program};
+use palisade_check::replay::Replay;
 use palisade_interp::Run;
+use palisade_property::{Goal, Property};
 use palisade_witness::run::value_text;
 use std::fmt::Write;
 
@@ -45,6 +47,17 @@ pub fn inputs(run: &Run) -> String {
     text
 }
 
+/// In which way a run goes wrong: what the observer says whose check failed, or the kind of check.
+pub fn violation(property: &Property, replay: &Replay) -> String {
+    let check = replay.run.stack.first().map(|(_, edge)| *edge);
+    let errors = property.goals.iter().filter_map(|g| match g {
+        Goal::Observer { errors, .. } => Some(errors),
+        _ => None,
+    });
+    let said = errors.flatten().find(|(edge, _)| Some(*edge) == check);
+    said.map_or_else(|| replay.kind.to_string(), |(_, message)| message.clone())
+}
+
 /// What `check` prints before the verdict line.
 pub fn text(finding: &Finding<'_>) -> String {
     let mut text = String::new();
@@ -68,7 +81,7 @@ pub fn text(finding: &Finding<'_>) -> String {
             let _ = writeln!(text, "  ... {left_out} more");
         }
         text.extend(last.iter().map(|l| trace_line(finding, l)));
-        let _ = writeln!(text, "violation: {}", replay.kind);
+        let _ = writeln!(text, "violation: {}", violation(finding.property, replay));
         text.push_str(&stack(finding.program, &finding.input.sources, &replay.run.stack));
         let _ = writeln!(text, "inputs: {}", inputs(&replay.run));
     }

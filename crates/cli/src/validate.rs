@@ -255,7 +255,7 @@ impl Validator<'_> {
         if let Some(kind) = self.follow(&program, &woven, segments, &monitor, &marked)
             && let Some(goal) = self.property.violated_by(kind)
         {
-            return ("confirmed by replay\n".into(), Verdict::False(goal.name()));
+            return ("confirmed by replay\n".into(), Verdict::False(goal.name().into()));
         }
         if monitor.len() > MAX_SEARCHED {
             return unknown(

@@ -126,7 +126,7 @@ pub trait Cpa: AbstractDomain {
     type Key: Clone + Eq + Hash;
 
     /// A kind of state within a partition, see [`Cpa::digest`].
-    type Class: Copy + Eq;
+    type Class: Copy + Eq + Hash;
 
     /// The partition a state belongs to.
     fn key(&self, state: &Self::State) -> Self::Key;

@@ -19,6 +19,11 @@ palisade_base::idx! {
 
 const NONE: u32 = u32::MAX;
 
+/// Classes of a partition beyond this number are not searched for covering states of other
+/// classes: a missed cover costs a state, a search through thousands of classes for every state
+/// costs more.
+const MAX_CLASSES: usize = 64;
+
 /// What a node is apart from its state.
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -48,6 +53,7 @@ pub struct CoverLink {
 
 #[derive(Debug)]
 struct Partition<Class> {
+    /// The classes that are searched for states that cover others, up to a limit.
     classes: SmallVec<[Class; 1]>,
     /// All nodes, kept only for analyses that merge, adjust or stop by joins.
     nodes: Vec<NodeId>,
@@ -68,9 +74,9 @@ pub struct Reached<C: Cpa> {
     live: usize,
 }
 
-fn mix(partition: u32, class: usize, digest: u64) -> u64 {
+fn mix(partition: u32, class: impl Hash, digest: u64) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
-    (partition, class as u32, digest).hash(&mut hasher);
+    (partition, class, digest).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -233,13 +239,12 @@ impl<C: Cpa> Reached<C> {
     fn enter_index(&mut self, cpa: &mut C, partition: u32, state: &C::State, id: NodeId) -> u32 {
         let class = cpa.class(state);
         let classes = &mut self.partitions[partition as usize].classes;
-        let position = classes.iter().position(|c| *c == class).unwrap_or_else(|| {
+        if classes.len() < MAX_CLASSES && !classes.contains(&class) {
             classes.push(class);
-            classes.len() - 1
-        });
+        }
         // A state always has a digest in its own class; without one it is merely never found.
         let Some(digest) = cpa.digest(state, class) else { return NONE };
-        self.index.insert(mix(partition, position, digest), id.0).unwrap_or(NONE)
+        self.index.insert(mix(partition, class, digest), id.0).unwrap_or(NONE)
     }
 
     /// Calls `f` for the states of a partition that might cover `state` until it answers `true`,
@@ -259,9 +264,12 @@ impl<C: Cpa> Reached<C> {
             }
             return Ok(None);
         }
-        for (position, &class) in self.partitions[partition as usize].classes.iter().enumerate() {
+        // The state's own class first, for states that were reached before.
+        let own = cpa.class(state);
+        let others = self.partitions[partition as usize].classes.iter().copied().filter(|c| *c != own);
+        for class in [own].into_iter().chain(others) {
             let Some(digest) = cpa.digest(state, class) else { continue };
-            let mut at = self.index.get(&mix(partition, position, digest)).copied().unwrap_or(NONE);
+            let mut at = self.index.get(&mix(partition, class, digest)).copied().unwrap_or(NONE);
             while at != NONE {
                 let id = NodeId(at);
                 if f(cpa, &self.states[id])? {

@@ -15,7 +15,8 @@ pub mod predicate;
 pub mod unroll;
 pub mod value;
 
-use palisade_base::Budget;
+use palisade_base::{Budget, SourceMap};
+pub use palisade_cpa::export::Format;
 pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
 use palisade_reduce::Task;
 use std::fmt;
@@ -27,4 +28,16 @@ pub trait Engine {
     /// Works on a task until it is settled or the budget is stopped. `progress` receives short
     /// notes about where the engine stands.
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;
+
+    /// The abstract reachability graph that a run on the task explores, for people or programs;
+    /// it is explored again. `None` for engines that have no such graph.
+    fn graph(
+        &self,
+        _task: &Task,
+        _format: Format,
+        _sources: &SourceMap,
+        _budget: &Budget,
+    ) -> Option<Result<String, String>> {
+        None
+    }
 }

@@ -4,12 +4,12 @@
 //! The CPA algorithm runs to the fixed point with widening at loop heads, then narrows. What holds
 //! at the loop heads is the certificate if no error location was reached.
 
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Format, Outcome};
 use palisade_analyses::location::{Calls, Location, Position};
 use palisade_analyses::numeric::{Numeric, NumericMerge};
-use palisade_base::Budget;
+use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
-use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, order};
+use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, export, order};
 use palisade_domains::{Dim, LinCons, NumericDomain, Rel, Thresholds};
 use palisade_evidence::Invariants;
 use palisade_num::{Int, Rat};
@@ -44,6 +44,17 @@ impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
             }
         }
     }
+
+    fn graph(
+        &self,
+        task: &Task,
+        format: Format,
+        sources: &SourceMap,
+        budget: &Budget,
+    ) -> Option<Result<String, String>> {
+        let run = iterate::<D>(task, (self.context)(budget), self.delay, budget);
+        Some(run.map(|run| export::write(&task.program, &run, format, sources)))
+    }
 }
 
 /// What abstract interpretation found out.
@@ -61,19 +72,19 @@ pub const DELAY: u32 = 2;
 /// Rounds of narrowing.
 const NARROWINGS: usize = 3;
 
-/// Runs a domain to its fixed point.
-pub fn fixed_point<D: NumericDomain>(
-    task: &Task,
+/// Iterates over locations and a domain: upward with widening, then downward.
+fn iterate<'t, D: NumericDomain>(
+    task: &'t Task,
     context: D::Ctx,
     delay: u32,
     budget: &Budget,
-) -> Result<FixedPoint, String> {
+) -> Result<Exploration<Product<Location<'t>, Numeric<'t, D>>>, String> {
     let program = &task.program;
     let graph = program.analyse();
     let merge = NumericMerge::Widening { delay, thresholds: thresholds(program) };
-    let location = Location::new(program, Calls::StepOver, &[]);
+    let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
+    let location = Location::new(program, Calls::StepOver, &errors);
     let numeric = Numeric::<D>::new(program, &graph, context, merge);
-    let dims = dims(program, &numeric);
     let initial = (location.initial(), numeric.initial());
     let product = Product::new(location, numeric).merging(ProductMerge::Agree);
     let order: Order = order::weak_topological(program, &graph);
@@ -85,6 +96,20 @@ pub fn fixed_point<D: NumericDomain>(
     }
     // A narrowing that is cut short leaves a sound result.
     let _ = run.narrow(budget, NARROWINGS);
+    Ok(run)
+}
+
+/// Runs a domain to its fixed point.
+pub fn fixed_point<D: NumericDomain>(
+    task: &Task,
+    context: D::Ctx,
+    delay: u32,
+    budget: &Budget,
+) -> Result<FixedPoint, String> {
+    let program = &task.program;
+    let graph = program.analyse();
+    let run = iterate::<D>(task, context, delay, budget)?;
+    let dims = dims(program, &run.cpa().right);
     let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
     for (_, (position, element)) in run.reached().iter() {
         let Position::At(loc) = *position else { continue };

@@ -5,13 +5,13 @@
 //! only are one. An error that is reached is made a counterexample by solving its path.
 
 use crate::path::solve_path;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Format, Outcome};
 use palisade_analyses::explicit::{Explicit, Tracked};
 use palisade_analyses::live::Liveness;
 use palisade_analyses::location::{Calls, Location, Position};
-use palisade_base::Budget;
+use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
-use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status};
+use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status, export};
 use palisade_evidence::Cover;
 use palisade_reduce::Task;
 use std::fmt;
@@ -35,6 +35,36 @@ impl Engine for ExplicitValues {
             Err(why) => Outcome::Unknown(why),
         }
     }
+
+    fn graph(
+        &self,
+        task: &Task,
+        format: Format,
+        sources: &SourceMap,
+        budget: &Budget,
+    ) -> Option<Result<String, String>> {
+        let graph = forget_dead(task, budget).map(|(program, _)| {
+            let mut run = exploration(task, &program);
+            // A run that was stopped shows how far it came.
+            let _ = run.run(budget, LIMITS);
+            export::write(&program, &run, format, sources)
+        });
+        Some(graph)
+    }
+}
+
+/// Until the fixed point, the first error or too many states.
+const LIMITS: Limits = Limits { first_target: true, states: MAX_STATES };
+
+/// Locations and explicit values of a program made by [`forget_dead`], from its start.
+fn exploration<'p>(task: &Task, program: &'p Program) -> Exploration<Product<Location<'p>, Explicit<'p>>> {
+    let mut targets: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();
+    targets.extend(&task.cuts);
+    let location = Location::new(program, Calls::StepOver, &targets);
+    let mut explicit = Explicit::separate(program);
+    let initial = (location.initial(), explicit.initial());
+    let product = Product::new(location, explicit);
+    Exploration::new(product, initial, ((), Tracked::all()), Order::BreadthFirst)
 }
 
 fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Outcome, String> {
@@ -46,15 +76,9 @@ fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) 
     let (program, origin) = forget_dead(task, budget)?;
     // The heads of the task's loops, not of the longer ones that were made of them.
     let graph = task.program.analyse();
-    let mut targets: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();
-    targets.extend(&task.cuts);
-    let location = Location::new(&program, Calls::StepOver, &targets);
-    let mut explicit = Explicit::separate(&program);
-    let initial = (location.initial(), explicit.initial());
-    let product = Product::new(location, explicit);
-    let mut run = Exploration::new(product, initial, ((), Tracked::all()), Order::BreadthFirst);
+    let mut run = exploration(task, &program);
     progress(format_args!("exploring"));
-    match run.run(budget, Limits { first_target: true, states: MAX_STATES }) {
+    match run.run(budget, LIMITS) {
         Status::Stopped(why) => Err(why.to_string()),
         Status::TargetReached(node) => {
             progress(format_args!("solving the path to an error"));

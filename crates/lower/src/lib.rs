@@ -35,7 +35,7 @@ mod stmt;
 mod types;
 
 pub use compile::{Compiled, compile};
-pub use library::unmodelled_calls;
+pub use library::{is_operation, unmodelled_calls};
 pub use options::{CheckSet, Options};
 
 pub(crate) use lowerer::Lowerer;

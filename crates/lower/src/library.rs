@@ -104,6 +104,12 @@ fn operation(name: &str) -> Option<Operation> {
     })
 }
 
+/// Whether calls of a function that the program does not define are operations of the automaton,
+/// not calls.
+pub fn is_operation(function: &str) -> bool {
+    operation(function).is_some()
+}
+
 /// Arguments of a library call as scalars.
 struct Scalars<'a>(&'a [Arg]);
 

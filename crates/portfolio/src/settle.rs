@@ -25,7 +25,7 @@ pub enum Verdict {
     /// The property holds.
     True,
     /// It does not; the name of the violated goal, as in `false(no-overflow)`.
-    False(&'static str),
+    False(String),
     /// Not settled, and why.
     Unknown(String),
 }
@@ -198,7 +198,7 @@ fn run_lanes(
                 None if !rejected.is_empty() => rejected.join("; "),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            Settled { rejected, ..Settled::unknown(reason) }
+            Settled { rejected, task: Some(task), ..Settled::unknown(reason) }
         }
     }
 }
@@ -228,10 +228,15 @@ fn accept(property: &Property, task: &Task, outcome: Outcome, budget: &Budget) -
             let replay =
                 palisade_check::replay::replay(&task.source, &bug, budget).map_err(Refused::Rejected)?;
             let kind = replay.kind;
-            let goal = property.violated_by(kind).ok_or_else(|| {
+            let check = replay.run.stack.first().map(|(_, edge)| *edge);
+            let goal = check.and_then(|edge| property.violated_at(kind, edge)).ok_or_else(|| {
                 Refused::Rejected(format!("the run violates {kind:?}, which the property does not ask for"))
             })?;
-            Ok(Settled { verdict: Verdict::False(goal.name()), replay: Some(replay), ..Settled::unknown("") })
+            Ok(Settled {
+                verdict: Verdict::False(goal.name().into()),
+                replay: Some(replay),
+                ..Settled::unknown("")
+            })
         }
     }
 }

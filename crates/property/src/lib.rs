@@ -12,7 +12,7 @@ pub mod spc;
 pub use instrument::instrument;
 pub use prp::{Goal, PrpError};
 
-use palisade_cfa::CheckKind;
+use palisade_cfa::{CheckKind, EdgeId};
 use std::fmt;
 
 /// A question about a program: from `entry` on, every goal holds.
@@ -70,6 +70,14 @@ impl Property {
     /// The goal that a failing check of this kind violates, if any does.
     pub fn violated_by(&self, kind: CheckKind) -> Option<&Goal> {
         self.goals.iter().find(|g| g.is_violated_by(kind))
+    }
+
+    /// The goal that a failing check violates, if any does.
+    pub fn violated_at(&self, kind: CheckKind, check: EdgeId) -> Option<&Goal> {
+        self.goals.iter().find(|g| match g {
+            Goal::Observer { errors, .. } => errors.iter().any(|(e, _)| *e == check),
+            other => other.is_violated_by(kind),
+        })
     }
 
     /// The undefined behaviour that lowering must keep visible for this question.

@@ -1,7 +1,7 @@
 //! SV-COMP property files: lines of the form `CHECK( init(main()), LTL(G ! overflow) )`.
 
 use crate::Property;
-use palisade_cfa::CheckKind;
+use palisade_cfa::{CheckKind, EdgeId};
 use std::fmt;
 
 /// One thing that must hold.
@@ -31,11 +31,18 @@ pub enum Goal {
     Termination,
     /// No two threads race.
     NoDataRace,
+    /// An observer automaton that was woven into the program never comes into an error state.
+    Observer {
+        /// Its name.
+        name: String,
+        /// The checks that fail in its error states, and the messages of these.
+        errors: Vec<(EdgeId, String)>,
+    },
 }
 
 impl Goal {
     /// The name used in verdicts, as in `false(no-overflow)`.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Goal::Assertions | Goal::NoCall(_) | Goal::NoLabel(_) => "unreach-call",
             Goal::NoOverflow => "no-overflow",
@@ -47,6 +54,7 @@ impl Goal {
             Goal::DefBehavior => "def-behavior",
             Goal::Termination => "termination",
             Goal::NoDataRace => "no-data-race",
+            Goal::Observer { name, .. } => name,
         }
     }
 
@@ -62,8 +70,11 @@ impl Goal {
             Goal::ValidDeref => kind == Deref,
             Goal::ValidMemtrack => kind == MemTrack,
             Goal::ValidMemcleanup => kind == MemCleanup,
-            Goal::DefBehavior => !matches!(kind, Assertion | ForbiddenCall | MemTrack | MemCleanup),
+            Goal::DefBehavior => {
+                !matches!(kind, Assertion | ForbiddenCall | MemTrack | MemCleanup | Observer)
+            }
             Goal::Termination | Goal::NoDataRace => false,
+            Goal::Observer { .. } => kind == Observer,
         }
     }
 
@@ -77,6 +88,7 @@ impl Goal {
             Goal::NoShiftOverflow => "G ! shift-overflow".into(),
             Goal::Termination => "F end".into(),
             Goal::NoDataRace => "G ! data-race".into(),
+            Goal::Observer { name, .. } => format!("G ! error({name})"),
             other => format!("G {}", other.name()),
         }
     }

@@ -49,18 +49,97 @@ pub enum Trigger {
     Locations(Vec<LocId>),
 }
 
+/// How an edge is taken: what an event may be about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// The operation as a whole; for a call one of a function without a body.
+    Whole,
+    /// A call enters this function.
+    Enter(FuncId),
+    /// A call comes back from a body.
+    Leave,
+}
+
+impl Trigger {
+    /// Whether a step is an event of this trigger. Of a call through a pointer, taken as a whole,
+    /// it is not known who is called: that is no call event.
+    pub fn happens(&self, program: &Program, edge: EdgeId, moment: Moment) -> bool {
+        if let (Trigger::Call(f), Moment::Enter(g)) = (self, moment) {
+            return *f == g;
+        }
+        let to = match moment {
+            Moment::Enter(f) => program.body(f).entry,
+            _ => program.edges[edge].dst,
+        };
+        let op = &program.edges[edge].op;
+        match (self, moment) {
+            (Trigger::Locations(locs), _) => locs.contains(&to),
+            (_, Moment::Enter(_)) => false,
+            (Trigger::Assign(v), _) => assigns(program, op, *v),
+            (Trigger::Call(f), Moment::Whole) => {
+                matches!(op, Op::Call { callee: Callee::Direct(g), .. } if f == g)
+            }
+            (Trigger::Return(f), Moment::Whole) => {
+                matches!(op, Op::Return { .. }) && program.locs[program.edges[edge].src].func == *f
+            }
+            (Trigger::Call(_) | Trigger::Return(_), _) => false,
+        }
+    }
+
+    /// The functions in which the state after an event is looked at.
+    fn functions(&self, program: &Program) -> Vec<FuncId> {
+        let sources = |happens: &dyn Fn(&Op) -> bool| {
+            let edges = program.edges.iter().filter(|e| happens(&e.op));
+            edges.map(|e| program.locs[e.src].func).collect()
+        };
+        match self {
+            Trigger::Call(f) if program.funcs[*f].body.is_none() => sources(&|op| match op {
+                Op::Call { callee: Callee::Direct(g), .. } => f == g,
+                // Any of them may call it.
+                Op::Call { callee: Callee::Indirect(_), .. } => true,
+                _ => false,
+            }),
+            Trigger::Call(f) | Trigger::Return(f) => vec![*f],
+            Trigger::Assign(v) => sources(&|op| assigns(program, op, *v)),
+            Trigger::Locations(locs) => locs.iter().map(|l| program.locs[*l].func).collect(),
+        }
+    }
+}
+
+/// Whether the left side of an operation names a variable.
+fn assigns(program: &Program, op: &Op, var: VarId) -> bool {
+    match op {
+        Op::Assign { dst, .. }
+        | Op::Copy { dst, .. }
+        | Op::Zero { dst }
+        | Op::Havoc { dst, .. }
+        | Op::Alloc { dst, .. }
+        | Op::Call { dst: Some(dst), .. } => program.places[*dst].base == Base::Var(var),
+        _ => false,
+    }
+}
+
 /// Resolves all names; conditions become expressions of the program.
 pub fn bind(automata: &[Automaton], program: &mut Program) -> Result<Vec<Observer>, SpcError> {
     automata
         .iter()
         .map(|automaton| {
             let states = automaton.states.iter().map(|state| {
+                let mut before: Option<(&Cond, ExprId)> = None;
                 let transitions = state.rules.iter().map(|rule| {
                     let (trigger, func) = trigger(&rule.event, program)?;
-                    let condition = match &rule.condition {
-                        Some(c) => Some(Binder { program, func }.truth(c)?),
-                        None => None,
+                    let condition = match (&rule.condition, before) {
+                        // `else`, or the last part of a SPLIT: of the very same expression.
+                        (Some(Cond::Not(c)), Some((d, id))) if **c == *d => {
+                            Some(program.add_expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, id)))
+                        }
+                        (Some(c), _) => {
+                            let places = trigger.functions(program);
+                            Some(Binder { program, func, places: &places }.truth(c)?)
+                        }
+                        (None, _) => None,
                     };
+                    before = rule.condition.as_ref().zip(condition);
                     Ok(Transition { trigger, condition, to: rule.to })
                 });
                 Ok(ObserverState {
@@ -86,7 +165,14 @@ fn trigger(event: &Event, program: &Program) -> Result<(Trigger, Option<FuncId>)
             .ok_or_else(|| SpcError::new(event.at, format!("the program has no function `{}`", event.name)))
     };
     match event.kind {
-        EventKind::Call => function().map(|f| (Trigger::Call(f), Some(f))),
+        EventKind::Call => {
+            let f = function()?;
+            if f == program.entry {
+                let message = format!("the program starts in `{}`, which is not a call", event.name);
+                return Err(SpcError::new(event.at, message));
+            }
+            Ok((Trigger::Call(f), Some(f)))
+        }
         EventKind::Return => {
             let f = function()?;
             if program.funcs[f].body.is_none() {
@@ -97,11 +183,7 @@ fn trigger(event: &Event, program: &Program) -> Result<(Trigger, Option<FuncId>)
         }
         EventKind::Assign => {
             let var = variable(&event.name, event.at, None, program)?;
-            let func = match program.vars[var].kind {
-                VarKind::Global => None,
-                VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) => Some(f),
-            };
-            Ok((Trigger::Assign(var), func))
+            Ok((Trigger::Assign(var), owner(&program.vars[var])))
         }
         EventKind::Label => {
             let locs: Vec<LocId> = program
@@ -118,13 +200,17 @@ fn trigger(event: &Event, program: &Program) -> Result<(Trigger, Option<FuncId>)
     }
 }
 
+/// The function a variable belongs to.
+fn owner(var: &Var) -> Option<FuncId> {
+    match var.kind {
+        VarKind::Global => None,
+        VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) => Some(f),
+    }
+}
+
 /// The variable behind `x` or `f::x`.
 fn variable(name: &str, at: At, func: Option<FuncId>, program: &Program) -> Result<VarId, SpcError> {
     let unknown = || SpcError::new(at, format!("the program has no variable `{name}` here"));
-    let owner = |v: &Var| match v.kind {
-        VarKind::Global => None,
-        VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) => Some(f),
-    };
     let named = |name: &str, scope: Option<FuncId>| {
         let mut found = program
             .vars
@@ -153,6 +239,8 @@ fn variable(name: &str, at: At, func: Option<FuncId>, program: &Program) -> Resu
 struct Binder<'a> {
     program: &'a mut Program,
     func: Option<FuncId>,
+    /// Where the condition is evaluated.
+    places: &'a [FuncId],
 }
 
 /// The type both operands of an operator are converted to, as in C.
@@ -219,6 +307,10 @@ impl Binder<'_> {
                 let var = variable(name, *at, self.func, self.program)?;
                 if !matches!(self.program.types[self.program.vars[var].ty], Type::Int(_)) {
                     return Err(SpcError::new(*at, format!("variable `{name}` is not an integer")));
+                }
+                if owner(&self.program.vars[var]).is_some_and(|f| self.places.iter().any(|g| *g != f)) {
+                    let message = format!("variable `{name}` does not exist wherever this event happens");
+                    return Err(SpcError::new(*at, message));
                 }
                 let place = self.program.var_place(var);
                 Ok(self.program.load(place))

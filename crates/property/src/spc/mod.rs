@@ -24,20 +24,24 @@
 //!   `if (c) -> q else -> r` or `split (c, q, r)`, or as several `if` rules for the same event, whose
 //!   conditions together must always hold: an observer never restricts what it observes.
 //! * Conditions are about the state after the step: for a call the parameters are bound. A name is a
-//!   variable of the function the event names, or a global; `f::x` is a variable of `f`.
+//!   variable of the function the event names, or a global; `f::x` is a variable of `f`, for events
+//!   that only happen in `f`. The start of the program is no call.
 //! * All rules for an event whose conditions hold are taken.
 //!
 //! [`parse`] reads the text, [`Automaton::check`] finds what is wrong with an automaton in itself,
-//! and [`bind`] resolves its names in a program; [`observers_of`] makes automata of a `.prp` property.
+//! and [`bind`] resolves its names in a program. Then an analysis runs beside the others and watches, or
+//! [`weave`] puts the automata into the program. [`observers_of`] makes automata of a `.prp` property.
 
 mod bind;
 mod parse;
 mod prp;
 mod soundness;
+mod weave;
 
-pub use bind::{Observer, ObserverState, Transition, Trigger, bind};
+pub use bind::{Moment, Observer, ObserverState, Transition, Trigger, bind};
 pub use parse::parse;
 pub use prp::observers_of;
+pub use weave::weave;
 
 use std::fmt;
 
