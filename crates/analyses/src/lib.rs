@@ -28,3 +28,20 @@ pub mod sign;
 pub mod trees;
 pub mod trie;
 pub mod values;
+
+/// The component analyses by name, with what they track in one line.
+pub const NAMES: [(&str, &str); 13] = [
+    ("location", "the program counter"),
+    ("call-stack", "the calls that have not returned, to a depth"),
+    ("explicit", "constants: joined where paths meet, or kept apart"),
+    ("reaching-definitions", "which assignment a variable has its value from"),
+    ("live-variables", "which variables are read before they are written again"),
+    ("predicate-cartesian", "the strongest conjunction of given predicates"),
+    ("predicate-boolean", "the strongest Boolean combination of given predicates"),
+    ("explicit-heap", "the shape of the heap to a depth"),
+    ("bdd", "sets of values as decision diagrams"),
+    ("observer", "the states of observer automata"),
+    ("numeric", "relations between integers, over any domain"),
+    ("sign", "the signs of variables: the worked example"),
+    ("composite", "any of them together, with strengthening"),
+];

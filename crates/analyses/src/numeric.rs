@@ -80,6 +80,20 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
         Element(Rc::new(d))
     }
 
+    /// The integers in these variables are of their types; nothing else is known.
+    pub fn any_of_types(&self, vars: &[VarId]) -> Element<D> {
+        let mut d = D::top(&self.context);
+        for slot in vars.iter().flat_map(|v| self.effects.cells.of_var(*v)) {
+            self.forget(&mut d, slot);
+        }
+        Element(Rc::new(d))
+    }
+
+    /// The variable that the cell of a dimension is in.
+    pub fn var_of(&self, dim: Dim) -> Option<VarId> {
+        self.effects.cells.info(dim.index()).map(|c| c.var)
+    }
+
     /// No knowledge.
     pub fn top(&self) -> Element<D> {
         Element(Rc::new(D::top(&self.context)))
@@ -267,7 +281,7 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// The type of a cell that is an integer.
-    pub(crate) fn int_type_at(&self, slot: u32) -> Option<IntTy> {
+    pub fn int_type_at(&self, slot: u32) -> Option<IntTy> {
         self.int_type(slot)
     }
 
@@ -280,6 +294,27 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     pub fn constraints(&self, state: &Element<D>) -> Vec<Vec<LinCons>> {
         state.0.to_constraints()
     }
+}
+
+/// Where widening may stop: the constants of a program or of one of its functions with their
+/// neighbours, and the ends of the types.
+pub fn thresholds(program: &Program, func: Option<FuncId>) -> num::Thresholds {
+    let mut values: Vec<i128> = vec![0];
+    for edge in program.edges.iter().filter(|e| func.is_none_or(|f| program.locs[e.src].func == f)) {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Expr(e) = used
+                && let Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } = &program.exprs[e]
+                && t.bits <= 64
+            {
+                let v = t.decode(*bits);
+                values.extend([v - 1, v, v + 1]);
+            }
+        });
+    }
+    for bits in [8u32, 16, 32, 64] {
+        values.extend([-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1]);
+    }
+    num::Thresholds::new(values.into_iter().map(|v| palisade_num::Rat::from(palisade_num::Int::from(v))), [])
 }
 
 impl<D: NumericDomain> AbstractDomain for Numeric<'_, D> {

@@ -176,6 +176,13 @@ impl<'p> Predicate<'p> {
         Ok(out)
     }
 
+    /// A region as a disjunction of conjunctions of predicates that hold or do not.
+    pub fn cubes(&self, region: Node) -> Vec<Vec<(ExprId, bool)>> {
+        let predicate = |var: Var| self.vars.iter().position(|v| *v == var).map(|i| self.predicates[i]);
+        let cube = |c: Vec<(Var, bool)>| c.iter().filter_map(|(v, b)| Some((predicate(*v)?, *b))).collect();
+        self.bdd.cubes(region).map(cube).collect()
+    }
+
     /// Whether a region holds for given truth values of the predicates.
     pub fn holds(&self, region: Node, value: &dyn Fn(ExprId) -> bool) -> bool {
         self.bdd.eval(region, |var| {

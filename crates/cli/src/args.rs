@@ -18,6 +18,8 @@ pub struct Arguments {
 pub enum Command {
     /// Settle a property of a program.
     Check(CheckArgs),
+    /// Print what holds at the loop heads of every function.
+    Invariants(InvariantsArgs),
     /// Show the control-flow automaton of a program.
     Cfa(CfaArgs),
     /// Execute a program on the reference interpreter.
@@ -153,6 +155,32 @@ impl ValidateArgs {
             define: self.define.clone(),
         }
     }
+}
+
+/// Arguments of `invariants`.
+#[derive(Args)]
+pub struct InvariantsArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// The numeric domain, for the methods that use one; octagons forward and boxes backward
+    /// unless it is given.
+    #[arg(long, value_name = "NAME")]
+    pub domain: Option<String>,
+    /// How invariants are constructed.
+    #[arg(long, default_value = "forward", value_name = "NAME")]
+    pub method: String,
+    /// Only the loops of this function.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+    /// CPU time, summed over all threads.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Memory.
+    #[arg(long, default_value = "4GB", value_parser = bytes, value_name = "SIZE")]
+    pub memory_limit: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `cfa`.

@@ -8,6 +8,7 @@ mod check;
 mod finding;
 mod html;
 mod input;
+mod invariants;
 mod json;
 mod progress;
 mod question;
@@ -42,6 +43,7 @@ fn run() -> ExitCode {
     let arguments = args::Arguments::parse();
     let code = match arguments.command {
         args::Command::Check(args) => check::check(&args),
+        args::Command::Invariants(args) => invariants::invariants(&args),
         args::Command::Cfa(args) => show::cfa(&args),
         args::Command::Run(args) => show::run(&args),
         args::Command::Validate(args) => validate::validate(&args),

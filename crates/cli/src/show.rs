@@ -3,6 +3,7 @@
 use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SourceArgs};
 use crate::input::Input;
 use crate::{USAGE, input, report};
+use palisade_analyses::invariants::{domains, functions::Method};
 use palisade_cfa::{EdgeId, Scalar};
 use palisade_interp::{Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
 use palisade_lower::Options;
@@ -95,10 +96,20 @@ pub fn solve(args: &SolveArgs) -> u8 {
     }
 }
 
-/// Lists the analyses.
+/// Lists what there is: engines, component analyses, numeric domains and methods for invariants.
 pub fn analyses() -> u8 {
+    let line = |kind: &str, name: &str, summary: &str| println!("{kind:9} {name:20} {summary}");
     for analysis in palisade_portfolio::registry::analyses() {
-        println!("{:12} {}", analysis.engine.name(), analysis.summary);
+        line("engine", analysis.engine.name(), analysis.summary);
+    }
+    for (name, summary) in palisade_analyses::NAMES {
+        line("component", name, summary);
+    }
+    for domain in domains::domains() {
+        line("domain", domain.name, domain.summary);
+    }
+    for (_, name, summary) in Method::ALL {
+        line("method", name, summary);
     }
     0
 }

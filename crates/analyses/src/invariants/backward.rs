@@ -21,6 +21,8 @@ pub struct Backward {
     /// conjunctions. Its negation is a sufficient precondition for being safe; at all other
     /// locations that is *true*.
     pub unsafe_states: BTreeMap<LocId, Vec<Vec<LinCons>>>,
+    /// The registers that the dimensions of the constraints stand for.
+    pub registers: BTreeMap<Dim, VarId>,
     /// The sufficient preconditions for people.
     pub text: BTreeMap<LocId, String>,
     /// Whether the initial states satisfy the precondition at the start.
@@ -143,7 +145,9 @@ pub fn preconditions<D: NumericDomain>(
     }
     let entry = task.body().entry;
     let numeric = &run.cpa().right.forward;
-    let mut found = Backward { unsafe_states: BTreeMap::new(), text: BTreeMap::new(), proved: true };
+    let registers = program.vars.ids().filter_map(|v| Some((numeric.dim(v)?, v))).collect();
+    let mut found =
+        Backward { unsafe_states: BTreeMap::new(), registers, text: BTreeMap::new(), proved: true };
     for (_, (position, element)) in run.reached().iter() {
         let Position::At(loc) = *position else { continue };
         found.unsafe_states.insert(loc, numeric.constraints(element));

@@ -20,7 +20,7 @@ use palisade_reduce::Task;
 
 /// A ranking function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Ranking {
+pub enum Ranking {
     /// The least significant bit of a register.
     Lsb(VarId),
     /// The difference of two expressions of one type, the second minus the first.
@@ -33,7 +33,7 @@ pub struct Bound {
     /// The loop head.
     pub head: LocId,
     /// The ranking functions of the ways around the loop, without repetition.
-    pub rankings: Vec<String>,
+    pub rankings: Vec<Ranking>,
     /// The bound: `Max(0, r1) + Max(0, r2)`, or the ranking function itself for LSB.
     pub bound: String,
 }
@@ -55,6 +55,14 @@ pub fn bounds(task: &Task, budget: &Budget) -> Result<Vec<Bound>, Halt> {
         }
     }
     Ok(found)
+}
+
+/// The bound that ranking functions give together, for their texts.
+pub fn total(rankings: &[Ranking], texts: &[String]) -> String {
+    match (rankings, texts) {
+        ([Ranking::Lsb(_)], [only]) => only.clone(),
+        _ => texts.iter().map(|r| format!("Max(0, {r})")).collect::<Vec<_>>().join(" + "),
+    }
 }
 
 /// A way around the loop: its edges and the state at its end.
@@ -112,13 +120,11 @@ impl<'p> Rules<'p> {
                 Some(_) => {}
             }
         }
-        let rankings: Vec<String> = chosen.iter().map(|r| self.show(*r)).collect();
-        let bound = match chosen.as_slice() {
-            [] => return Ok(None),
-            [Ranking::Lsb(_)] => rankings[0].clone(),
-            _ => rankings.iter().map(|r| format!("Max(0, {r})")).collect::<Vec<_>>().join(" + "),
-        };
-        Ok(Some(Bound { head, rankings, bound }))
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let texts: Vec<String> = chosen.iter().map(|r| self.show(*r)).collect();
+        Ok(Some(Bound { head, bound: total(&chosen, &texts), rankings: chosen }))
     }
 
     /// Ranking functions that the conditions and registers of a way suggest.

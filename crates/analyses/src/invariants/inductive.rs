@@ -13,14 +13,47 @@ use palisade_logic::{Answer, BvSolver, Solver, Term, Terms};
 use palisade_reduce::Task;
 use std::collections::BTreeMap;
 
+/// Something that may hold in a state.
+pub trait Fact {
+    /// The fact as a term over a symbolic state; `None` if it cannot be said there.
+    fn term(
+        &self,
+        program: &Program,
+        encoder: &Encoder<'_>,
+        terms: &mut Terms,
+        state: &State,
+    ) -> Option<Term>;
+}
+
+impl Fact for Linear {
+    fn term(&self, program: &Program, encoder: &Encoder<'_>, terms: &mut Terms, s: &State) -> Option<Term> {
+        Linear::term(self, program, encoder, terms, s)
+    }
+}
+
+/// One of several linear facts holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clause(pub Vec<Linear>);
+
+impl Fact for Clause {
+    fn term(&self, program: &Program, encoder: &Encoder<'_>, terms: &mut Terms, s: &State) -> Option<Term> {
+        let mut any = terms.fls();
+        for literal in &self.0 {
+            let term = literal.term(program, encoder, terms, s)?;
+            any = terms.or(any, term);
+        }
+        Some(any)
+    }
+}
+
 /// Facts at loop heads.
-pub type Candidates = BTreeMap<LocId, Vec<Linear>>;
+pub type Candidates<F = Linear> = BTreeMap<LocId, Vec<F>>;
 
 /// What is left of the candidates.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct Checked<F = Linear> {
     /// Facts that hold whenever control is at the loop head.
-    pub invariants: Candidates,
+    pub invariants: Candidates<F>,
     /// Whether they show that no error location can be reached.
     pub proved: bool,
 }
@@ -33,7 +66,7 @@ struct Piece {
 }
 
 /// Removes candidates until the rest is inductive.
-pub fn houdini(task: &Task, candidates: Candidates, budget: &Budget) -> Result<Checked, Halt> {
+pub fn houdini<F: Fact>(task: &Task, candidates: Candidates<F>, budget: &Budget) -> Result<Checked<F>, Halt> {
     let graph = task.program.analyse();
     let mut terms = Terms::new();
     let mut encoder = Encoder::new(&task.program, &mut terms);
@@ -81,25 +114,25 @@ pub fn houdini(task: &Task, candidates: Candidates, budget: &Budget) -> Result<C
 }
 
 /// What is assumed at the start of a piece.
-fn premises(
+fn premises<F: Fact>(
     task: &Task,
     encoder: &Encoder<'_>,
     terms: &mut Terms,
     piece: &Piece,
-    left: &Candidates,
+    left: &Candidates<F>,
 ) -> Vec<Term> {
     let here = piece.start.and_then(|at| left.get(&at));
     here.into_iter().flatten().filter_map(|c| c.term(&task.program, encoder, terms, &piece.state)).collect()
 }
 
 /// Removes the candidates that do not hold at the ends of a piece.
-fn refute(
+fn refute<F: Fact>(
     task: &Task,
     encoder: &Encoder<'_>,
     terms: &mut Terms,
     solver: &mut BvSolver,
     piece: &Piece,
-    left: &mut Candidates,
+    left: &mut Candidates<F>,
 ) -> bool {
     let mut changed = false;
     for end in &piece.ends {

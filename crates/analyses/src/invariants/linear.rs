@@ -60,6 +60,15 @@ impl Linear {
         })
     }
 
+    /// The width of the machine arithmetic in which an equation between variables of one width is
+    /// meant; `None` for facts that are meant in mathematical integers.
+    pub fn machine_width(&self, program: &Program) -> Option<u32> {
+        let width = |v: &VarId| Some(u32::from(program.scalar_of(program.vars[*v].ty)?.int()?.bits));
+        let first = width(&self.terms.first()?.0)?;
+        let same = self.terms.iter().all(|(v, _)| width(v) == Some(first));
+        (same && self.relation == Relation::Zero).then_some(first)
+    }
+
     /// The fact as a term over a symbolic state. An equation between variables of one width is
     /// meant in that machine arithmetic, everything else in mathematical integers.
     pub fn term(
@@ -77,8 +86,7 @@ impl Linear {
         }
         let constant = self.constant.to_i128()?;
         let widest = operands.iter().map(|(_, t, _)| u32::from(t.bits)).max()?;
-        let same = operands.iter().all(|(_, t, _)| u32::from(t.bits) == widest);
-        let width = if same && self.relation == Relation::Zero { widest } else { widest + 72 };
+        let width = self.machine_width(program).unwrap_or(widest + 72);
         let mut sum = terms.bv_signed(width, constant);
         for (value, t, k) in operands {
             let by = width - u32::from(t.bits);

@@ -2,7 +2,7 @@
 //!
 //! * [`forward`]: iteration from the start with widening and narrowing (6.1);
 //! * [`backward`]: from the error, with under-approximated preconditions (6.1);
-//! * counterexample-guided refinement is the loop [`palisade_cpa::cegar()`] (6.2);
+//! * [`refine`]: predicates for the refinement loop [`palisade_cpa::cegar()`] (6.2);
 //! * [`template`]: unknown coefficients, eliminated quantifiers (6.3), on the exact linear
 //!   arithmetic of [`farkas`];
 //! * [`bounds`]: proof rules for loop bounds (6.4);
@@ -10,14 +10,22 @@
 //!
 //! What [`template`] and [`learning`] guess over mathematical integers is only returned after
 //! [`inductive`] has shown it with the bit-precise solver.
+//!
+//! [`functions`] runs any of them on a function of a C program, on its own ([`isolate`]), over one of
+//! the numeric [`domains`] where the method needs one, and writes what it finds as C ([`c_text`]).
 
 pub mod backward;
 pub mod bounds;
+pub mod c_text;
+pub mod domains;
 pub mod farkas;
 pub mod forward;
+pub mod functions;
 pub mod inductive;
+pub mod isolate;
 pub mod learning;
 pub mod linear;
 pub mod matrix;
 pub mod paths;
+pub mod refine;
 pub mod template;

@@ -196,7 +196,7 @@ pub fn register(program: &Program, var: VarId) -> Option<IntTy> {
 }
 
 /// The integer register that a place is the whole of.
-fn whole_register(program: &Program, place: PlaceId) -> Option<VarId> {
+pub fn whole_register(program: &Program, place: PlaceId) -> Option<VarId> {
     let place = &program.places[place];
     match place.base {
         Base::Var(v) if place.path.is_empty() && place.bits.is_none() => register(program, v).map(|_| v),

@@ -1,0 +1,344 @@
+//! The invariants of the loops of one function, as C expressions, by any method of section 6.
+
+use super::bounds::{self, Ranking};
+use super::c_text::{self, Names, Said};
+use super::inductive::{Candidates, Clause, houdini};
+use super::isolate::Isolator;
+use super::linear::{Linear, Relation};
+use super::{backward, learning, refine, template};
+use crate::location::{Calls, Location, Position};
+use crate::numeric::{Numeric, NumericMerge, integer, thresholds};
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_cpa::*;
+use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
+use palisade_num::Rat;
+use palisade_reduce::Task;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is known about a loop.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LoopFacts {
+    /// Holds whenever control is at the loop head; `None` if nothing is known.
+    pub invariant: Option<String>,
+    /// From states that fulfil it no error can be reached; only the backward method looks for it.
+    pub precondition: Option<String>,
+    /// How often the loop is taken at most, by the values with which it is entered; only the proof
+    /// rules look for it.
+    pub bound: Option<String>,
+}
+
+/// Facts by loop head.
+pub type Loops = BTreeMap<LocId, LoopFacts>;
+
+/// A way to construct invariants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Forward iteration over a numeric domain.
+    Forward,
+    /// Backward iteration from the errors over a numeric domain.
+    Backward,
+    /// Predicates, refined by infeasible error paths.
+    Cegar,
+    /// Templates with unknown coefficients.
+    Template,
+    /// Proof rules for loop bounds.
+    Bounds,
+    /// Candidates from concrete runs.
+    Learning,
+}
+
+impl Method {
+    /// All methods, with their names and what they do in one line.
+    pub const ALL: [(Method, &'static str, &'static str); 6] = [
+        (Method::Forward, "forward", "iteration from the start with widening and narrowing, over a domain"),
+        (Method::Backward, "backward", "iteration from the assertions backward, over a domain"),
+        (Method::Cegar, "cegar", "predicates, refined by infeasible paths to assertions"),
+        (Method::Template, "template", "linear templates solved with Farkas' lemma"),
+        (Method::Bounds, "bounds", "proof rules for ranking functions and loop bounds"),
+        (Method::Learning, "learning", "candidates from concrete runs, checked by the solver"),
+    ];
+
+    /// The domain to use unless another one is asked for. Backward, the condition of a branch comes
+    /// after what follows it, and only a domain with disjunctions keeps what it says until then.
+    pub fn usual_domain(self) -> &'static str {
+        if self == Method::Backward { "boxes" } else { "octagon" }
+    }
+
+    /// The method of a name.
+    pub fn named(name: &str) -> Option<Method> {
+        Self::ALL.iter().find(|(_, n, _)| *n == name).map(|(method, ..)| *method)
+    }
+}
+
+/// A numeric domain by name.
+pub struct Domain {
+    /// Its name.
+    pub name: &'static str,
+    /// What it can express, in one line.
+    pub summary: &'static str,
+    forward: fn(&Program, FuncId, &Budget) -> Result<Loops, Halt>,
+    backward: fn(&Program, &Task, &Budget) -> Result<Loops, Halt>,
+}
+
+/// A domain and how a context for it is made.
+pub trait Known: NumericDomain {
+    /// A context that stops with the budget.
+    fn context(budget: &Budget) -> Self::Ctx;
+}
+
+impl Domain {
+    /// The entry of a domain.
+    pub fn of<D: Known>(name: &'static str, summary: &'static str) -> Domain {
+        Domain { name, summary, forward: forward::<D>, backward: backward_clauses::<D> }
+    }
+}
+
+/// The loops of a function: what a method finds out about them. Loops about which it has nothing to
+/// say have no facts.
+pub fn of_function(
+    program: &Arc<Program>,
+    isolator: &Isolator<'_>,
+    func: FuncId,
+    method: Method,
+    domain: &Domain,
+    budget: &Budget,
+) -> Result<Loops, Halt> {
+    if method == Method::Forward {
+        return (domain.forward)(program, func, budget);
+    }
+    let task = isolator.task(func);
+    let found = match method {
+        Method::Backward => (domain.backward)(program, &task, budget)?,
+        Method::Cegar => predicates(program, &task, budget)?,
+        Method::Bounds => loop_bounds(program, &task, budget)?,
+        Method::Template => conjunctions(program, &task, &template::invariants(&task, budget)?.invariants),
+        Method::Learning => {
+            conjunctions(program, &task, &learning::invariants(&task, SEED, budget)?.invariants)
+        }
+        Method::Forward => Loops::new(),
+    };
+    Ok(found.into_iter().map(|(head, facts)| (task.origin.locs[head], facts)).collect())
+}
+
+/// Where the inputs of sample runs come from.
+const SEED: u64 = 1;
+/// Joins at a loop head before it is widened.
+const DELAY: u32 = 2;
+/// Decreasing iterations at most.
+const NARROWING: usize = 3;
+
+/// The names at a loop head of a function.
+fn names<'p>(program: &'p Program, func: FuncId, head: LocId) -> Names<'p> {
+    Names::at(program, func, program.locs[head].span)
+}
+
+/// Forward iteration inside the function, memory included: calls are single steps.
+fn forward<D: Known>(program: &Program, func: FuncId, budget: &Budget) -> Result<Loops, Halt> {
+    let graph = program.analyse();
+    let location = Location::new(program, Calls::StepOver, &[]);
+    let merge = NumericMerge::Widening { delay: DELAY, thresholds: thresholds(program, Some(func)) };
+    let numeric: Numeric<'_, D> = Numeric::new(program, &graph, D::context(budget), merge);
+    let body = program.body(func);
+    let initial = (Position::At(body.entry), numeric.any_of_types(&entry_variables(program, func)));
+    let order = order::weak_topological(program, &graph);
+    let mut run = Exploration::new(Product::new(location, numeric).direct(), initial, ((), ()), order);
+    if let Status::Stopped(halt) = run.run(budget, Limits::NONE) {
+        return Err(halt);
+    }
+    run.narrow(budget, NARROWING)?;
+    let mut found = Loops::new();
+    for (_, (position, element)) in run.reached().iter() {
+        let Position::At(head) = *position else { continue };
+        if !graph.is_loop_head(head) {
+            continue;
+        }
+        let names = names(program, func, head);
+        let numeric = &run.cpa().right;
+        let name = |d: Dim| {
+            let var = numeric.var_of(d)?;
+            names.of(var)?;
+            Some((numeric.name(d), numeric.int_type_at(d.index())?))
+        };
+        // What is said about variables without a name still relates the others.
+        let mut visible = element.get().clone();
+        let unnamed: Vec<Dim> = visible.support().into_iter().filter(|d| name(*d).is_none()).collect();
+        visible.forget(&unnamed);
+        let invariant = said(&visible.to_constraints(), &name);
+        found.insert(head, LoopFacts { invariant, ..LoopFacts::default() });
+    }
+    for head in graph.loop_heads(func) {
+        // A head that is not reached: there is no state.
+        let never = || LoopFacts { invariant: Some("0".into()), ..LoopFacts::default() };
+        found.entry(head).or_insert_with(never);
+    }
+    Ok(found)
+}
+
+fn said(disjuncts: &[Vec<LinCons>], name: &dyn Fn(Dim) -> Option<(String, IntTy)>) -> Option<String> {
+    let said: Vec<Vec<Said>> =
+        disjuncts.iter().map(|d| d.iter().map(|c| c_text::constraint(c, name)).collect()).collect();
+    c_text::disjunction(&said)
+}
+
+/// The parameters of a function and the globals it mentions: what it may rely on to be of its type.
+fn entry_variables(program: &Program, func: FuncId) -> Vec<VarId> {
+    let mut vars = program.body(func).params.clone();
+    for edge in program.edges.iter().filter(|e| program.locs[e.src].func == func) {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Read(place) | Use::Write(place) = used
+                && let Base::Var(var) = program.places[place].base
+                && program.vars[var].kind == VarKind::Global
+            {
+                vars.push(var);
+            }
+        });
+    }
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
+
+/// Facts that hold together at each head.
+fn conjunctions(program: &Program, task: &Task, facts: &Candidates) -> Loops {
+    let say = |(head, facts): (&LocId, &Vec<Linear>)| {
+        let names = names(program, task.program.entry, task.origin.locs[*head]);
+        let said = strongest(facts).map(|f| c_text::linear(&task.program, &names, f)).collect();
+        let invariant = c_text::disjunction(&[said]);
+        (*head, LoopFacts { invariant, ..LoopFacts::default() })
+    };
+    facts.iter().map(say).collect()
+}
+
+/// The facts without those that another one with the same variables implies.
+fn strongest(facts: &[Linear]) -> impl Iterator<Item = &Linear> {
+    facts.iter().filter(move |f| {
+        let weaker = |g: &Linear| {
+            g.terms == f.terms
+                && g.relation == Relation::NonNegative
+                && f.relation == Relation::NonNegative
+                && g.constant < f.constant
+        };
+        !facts.iter().any(weaker)
+    })
+}
+
+/// Backward iteration. The states from which an error may be reached give a sufficient precondition;
+/// where its parts are inductive and hold at first, they are invariants.
+fn backward_clauses<D: Known>(program: &Program, task: &Task, budget: &Budget) -> Result<Loops, Halt> {
+    let found = backward::preconditions::<D>(task, D::context(budget), budget)?;
+    let graph = task.program.analyse();
+    let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
+    let mut candidates: Candidates<Clause> = Candidates::new();
+    let mut loops = Loops::new();
+    for &head in &heads {
+        let states = found.unsafe_states.get(&head).map_or(&[][..], Vec::as_slice);
+        let clauses = states.iter().filter_map(|s| clause(s, &found.registers)).collect();
+        candidates.insert(head, clauses);
+        let names = names(program, task.program.entry, task.origin.locs[head]);
+        let name = |d: Dim| {
+            let var = *found.registers.get(&d)?;
+            let ty = task.program.scalar_of(task.program.vars[var].ty)?.int()?;
+            Some((names.of(var)?.to_string(), ty))
+        };
+        // Leaving conditions out makes the unsafe states more and the precondition stronger.
+        let precondition = match said(states, &name) {
+            Some(text) if text == "0" => None,
+            Some(text) => Some(format!("!({text})")),
+            None if states.is_empty() => None,
+            None => Some("0".into()),
+        };
+        loops.insert(head, LoopFacts { precondition, ..LoopFacts::default() });
+    }
+    let checked = houdini(task, candidates, budget)?;
+    for (head, clauses) in &checked.invariants {
+        let names = names(program, task.program.entry, task.origin.locs[*head]);
+        let mut parts = Vec::new();
+        for Clause(literals) in clauses {
+            let said: Vec<Vec<Said>> =
+                literals.iter().map(|l| vec![c_text::linear(&task.program, &names, l)]).collect();
+            // A literal that cannot be said leaves nothing of its clause.
+            let whole = said.iter().flatten().all(|s| !matches!(s, Said::Nothing | Said::Always));
+            if let Some(text) = c_text::disjunction(&said).filter(|_| whole) {
+                parts.push(if literals.len() > 1 { format!("({text})") } else { text });
+            }
+        }
+        if let Some(facts) = loops.get_mut(head) {
+            facts.invariant = (!parts.is_empty()).then(|| parts.join(" && "));
+        }
+    }
+    Ok(loops)
+}
+
+/// The negation of a conjunction; what is no linear fact over registers is left out.
+fn clause(conjunction: &[LinCons], registers: &BTreeMap<Dim, VarId>) -> Option<Clause> {
+    let mut literals = Vec::new();
+    for c in conjunction.iter().flat_map(LinCons::negate) {
+        let scale = c.expr.integer_scale()?;
+        let expr = c.expr.scale(&scale);
+        let terms: Option<Vec<(VarId, Rat)>> =
+            expr.terms().iter().map(|(d, k)| Some((*registers.get(d)?, k.clone()))).collect();
+        let Some(terms) = terms else { continue };
+        let turned: Vec<(VarId, Rat)> = terms.iter().map(|(v, k)| (*v, -k)).collect();
+        let constant = expr.constant_term();
+        let less =
+            |terms: &[(VarId, Rat)], constant: Rat| Linear::new(terms, &constant, Relation::NonNegative);
+        match c.rel {
+            // e <= 0 is -e >= 0, and over the integers e < 0 is -e - 1 >= 0.
+            Rel::Le => literals.extend(less(&turned, -constant)),
+            Rel::Lt => literals.extend(less(&turned, -constant - Rat::ONE)),
+            Rel::Eq => literals.extend(Linear::new(&terms, constant, Relation::Zero)),
+            Rel::Ne => {
+                literals.extend(less(&turned, -constant - Rat::ONE));
+                literals.extend(less(&terms, constant - &Rat::ONE));
+            }
+            Rel::Mod(_) => {}
+        }
+    }
+    (!literals.is_empty()).then_some(Clause(literals))
+}
+
+/// Refined predicates.
+fn predicates(program: &Program, task: &Task, budget: &Budget) -> Result<Loops, Halt> {
+    let refined = refine::invariants(task, budget)?;
+    let mut loops = Loops::new();
+    for (head, cubes) in &refined.invariants {
+        let names = names(program, task.program.entry, task.origin.locs[*head]);
+        let say = |&(e, holds): &(ExprId, bool)| match c_text::expression(&refined.program, &names, e) {
+            Some(text) if holds => Said::Text(text),
+            Some(text) => Said::Text(format!("!({text})")),
+            None => Said::Nothing,
+        };
+        let said: Vec<Vec<Said>> = cubes.iter().map(|cube| cube.iter().map(say).collect()).collect();
+        let invariant = c_text::disjunction(&said);
+        loops.insert(*head, LoopFacts { invariant, ..LoopFacts::default() });
+    }
+    Ok(loops)
+}
+
+/// Bounds by proof rules, where all names are visible.
+fn loop_bounds(program: &Program, task: &Task, budget: &Budget) -> Result<Loops, Halt> {
+    let mut loops = Loops::new();
+    for found in bounds::bounds(task, budget)? {
+        let names = names(program, task.program.entry, task.origin.locs[found.head]);
+        let ranking = |r: &Ranking| match *r {
+            Ranking::Lsb(var) => Some(format!("LSB({})", names.of(var)?)),
+            Ranking::Difference(a, b) => {
+                // The difference is one of mathematical integers.
+                let text = |e: ExprId| {
+                    if let Expr { ty: Scalar::Int(t), kind: ExprKind::Int(bits) } = task.program.exprs[e] {
+                        return Some(integer(t, bits).to_string());
+                    }
+                    let text = c_text::expression(&task.program, &names, e)?;
+                    Some(if text.contains(' ') { format!("({text})") } else { text })
+                };
+                Some(format!("{} - {}", text(b)?, text(a)?))
+            }
+        };
+        let rankings: Option<Vec<String>> = found.rankings.iter().map(ranking).collect();
+        let bound = rankings.map(|r| bounds::total(&found.rankings, &r));
+        loops.insert(found.head, LoopFacts { bound, ..LoopFacts::default() });
+    }
+    Ok(loops)
+}

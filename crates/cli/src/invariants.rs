@@ -1,0 +1,178 @@
+//! The command `invariants`: what holds at the loop heads of every function.
+
+use crate::args::InvariantsArgs;
+use crate::{USAGE, input, watchdog};
+use palisade_analyses::invariants::domains;
+use palisade_analyses::invariants::functions::{Domain, LoopFacts, Method, of_function};
+use palisade_analyses::invariants::isolate::Isolator;
+use palisade_base::{Budget, SourceMap, Span};
+use palisade_cfa::{FuncId, LocId, Program};
+use palisade_lower::{CheckSet, Options};
+use palisade_property::Property;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Exit status if something is left open: a limit was reached.
+const INCOMPLETE: u8 = 3;
+
+/// A loop of a function.
+struct Loop<'p> {
+    function: &'p str,
+    /// File, line and column of the loop.
+    position: Option<palisade_base::Position>,
+    /// Its line of source.
+    source: String,
+    facts: LoopFacts,
+    /// Why there are no facts.
+    failure: Option<String>,
+}
+
+/// Prints the invariants.
+pub fn invariants(args: &InvariantsArgs) -> u8 {
+    let (method, domain) = match choice(args) {
+        Ok(choice) => choice,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return USAGE;
+        }
+    };
+    let budget = Budget::unlimited();
+    watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    let property = Property::assertions();
+    let options = Options {
+        checks: property.checks().collect::<CheckSet>(),
+        entry: args.source.entry.clone().unwrap_or_default(),
+    };
+    let Some(input) = input::read(&args.source, &options) else { return USAGE };
+    if let Some(edge) = palisade_lower::unmodelled_calls(&input.program).next() {
+        let at = input.sources.position(input.program.edges[edge].span);
+        let at = at.map_or_else(String::new, |p| format!("{}:{}:{}: ", p.file, p.line, p.column));
+        eprintln!("error: {at}the program jumps out of functions or starts threads, which is not supported");
+        return INCOMPLETE;
+    }
+    let mut program = input.program;
+    palisade_property::instrument(&mut program, &property);
+    let program = Arc::new(program);
+    let functions = match functions(&program, &input.sources, args) {
+        Ok(functions) => functions,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return USAGE;
+        }
+    };
+    let isolator = Isolator::new(&program);
+    let graph = program.analyse();
+    let mut loops = Vec::new();
+    for func in functions {
+        let heads: Vec<LocId> = graph.loop_heads(func).collect();
+        if heads.is_empty() {
+            continue;
+        }
+        let found = of_function(&program, &isolator, func, method, &domain, &budget);
+        let (mut found, failure) = match found {
+            Ok(found) => (found, None),
+            Err(halt) => (Default::default(), Some(halt.to_string())),
+        };
+        for head in heads {
+            let facts = found.remove(&head).unwrap_or_default();
+            loops.push(describe(&program, &input.sources, func, head, facts, failure.clone()));
+        }
+    }
+    if args.json {
+        println!("{}", json!(loops.iter().map(as_json).collect::<Vec<_>>()));
+    } else {
+        loops.iter().for_each(|l| print!("{}", as_text(l, method)));
+    }
+    if loops.iter().any(|l| l.failure.is_some()) { INCOMPLETE } else { 0 }
+}
+
+fn choice(args: &InvariantsArgs) -> Result<(Method, Domain), String> {
+    let method = Method::named(&args.method).ok_or_else(|| {
+        let names: Vec<&str> = Method::ALL.iter().map(|(_, name, _)| *name).collect();
+        format!("there is no method `{}`; choose one of {}", args.method, names.join(", "))
+    })?;
+    let domain = args.domain.as_deref().unwrap_or(method.usual_domain());
+    let domain = domains::named(domain).ok_or_else(|| {
+        let names: Vec<&str> = domains::domains().iter().map(|d| d.name).collect();
+        format!("there is no domain `{domain}`; choose one of {}", names.join(", "))
+    })?;
+    Ok((method, domain))
+}
+
+/// The functions of the given files, or the one that was asked for.
+fn functions(program: &Program, sources: &SourceMap, args: &InvariantsArgs) -> Result<Vec<FuncId>, String> {
+    let given = args.source.files.len();
+    let own = |span: Span| {
+        let file = (!span.is_none()).then(|| sources.file_of(span.lo)).flatten();
+        file.is_some_and(|file| sources.files().take(given).any(|f| f == file))
+    };
+    let functions = program
+        .funcs
+        .iter_enumerated()
+        .filter(|(_, f)| f.body.is_some() && !f.name.starts_with('.') && own(f.span));
+    let chosen: Vec<FuncId> = functions
+        .filter(|(_, f)| args.function.as_ref().is_none_or(|name| **name == *f.name))
+        .map(|(id, _)| id)
+        .collect();
+    match &args.function {
+        Some(name) if chosen.is_empty() => Err(format!("no file defines a function `{name}`")),
+        _ => Ok(chosen),
+    }
+}
+
+fn describe<'p>(
+    program: &'p Program,
+    sources: &SourceMap,
+    func: FuncId,
+    head: LocId,
+    facts: LoopFacts,
+    failure: Option<String>,
+) -> Loop<'p> {
+    let loc = &program.locs[head];
+    let span = loc.loop_stmt.unwrap_or(loc.span);
+    Loop {
+        function: &program.funcs[func].name,
+        position: sources.position(span),
+        source: sources.line_text(span).map_or_else(String::new, |line| line.trim().to_string()),
+        facts,
+        failure,
+    }
+}
+
+fn as_text(l: &Loop<'_>, method: Method) -> String {
+    let at = l.position.as_ref().map_or_else(|| l.function.to_string(), |p| format!("{}:{}", p.file, p.line));
+    let mut text = format!("{at}: {}\n", l.source);
+    if let Some(why) = &l.failure {
+        return text + &format!("  nothing found: {why}\n");
+    }
+    if let Some(bound) = &l.facts.bound {
+        text += &format!("  taken at most {bound} times\n");
+    }
+    if let Some(precondition) = &l.facts.precondition {
+        text += &format!("  safe if {precondition}\n");
+    }
+    match &l.facts.invariant {
+        Some(invariant) => text += &format!("  {invariant}\n"),
+        None if method == Method::Bounds => {
+            if l.facts.bound.is_none() {
+                text += "  no bound found\n";
+            }
+        }
+        None => text += "  1\n",
+    }
+    text
+}
+
+fn as_json(l: &Loop<'_>) -> Value {
+    json!({
+        "function": l.function,
+        "file": l.position.as_ref().map(|p| p.file.to_string()),
+        "line": l.position.as_ref().map(|p| p.line),
+        "column": l.position.as_ref().map(|p| p.column),
+        "source": l.source,
+        "invariant": l.facts.invariant.as_deref().unwrap_or("1"),
+        "precondition": l.facts.precondition,
+        "bound": l.facts.bound,
+        "failure": l.failure,
+    })
+}
