@@ -10,38 +10,28 @@
 //!   evaluation), [`trees`] (expressions for numeric domains), [`trie`] (hash-consed maps);
 //! * [`invariants`]: ways to construct invariants.
 
-pub mod bdd;
-pub mod callstack;
+pub mod bdd; // component: sets of values as decision diagrams
+pub mod callstack; // component: the calls that have not returned, to a depth
 pub mod cells;
-pub mod combinations;
-pub mod definitions;
+pub mod combinations; // component: composites by name: predicated lattice, predicates with constants, heap or observers
+pub mod definitions; // component: reaching definitions: which assignment a variable has its value from
 pub mod effects;
-pub mod explicit;
-pub mod heap;
+pub mod explicit; // component: constants: joined where paths meet, or kept apart
+pub mod heap; // component: explicit heaps to a depth
 pub mod invariants;
-pub mod live;
-pub mod location;
-pub mod numeric;
-pub mod observer;
-pub mod predicate;
-pub mod sign;
+pub mod live; // component: live variables, backward: what is read before it is written again
+pub mod location; // component: the program counter
+pub mod numeric; // component: relations between integers, over any domain
+pub mod observer; // component: the states of observer automata
+pub mod predicate; // component: predicates: the strongest conjunction (Cartesian) or combination (Boolean)
+pub mod sign; // component: the signs of variables: the worked example
 pub mod trees;
 pub mod trie;
 pub mod values;
 
-/// The component analyses by name, with what they track in one line.
-pub const NAMES: [(&str, &str); 13] = [
-    ("location", "the program counter"),
-    ("call-stack", "the calls that have not returned, to a depth"),
-    ("explicit", "constants: joined where paths meet, or kept apart"),
-    ("reaching-definitions", "which assignment a variable has its value from"),
-    ("live-variables", "which variables are read before they are written again"),
-    ("predicate-cartesian", "the strongest conjunction of given predicates"),
-    ("predicate-boolean", "the strongest Boolean combination of given predicates"),
-    ("explicit-heap", "the shape of the heap to a depth"),
-    ("bdd", "sets of values as decision diagrams"),
-    ("observer", "the states of observer automata"),
-    ("numeric", "relations between integers, over any domain"),
-    ("sign", "the signs of variables: the worked example"),
-    ("composite", "any of them together, with strengthening"),
-];
+/// The component analyses, by the names of their modules, with what they track in one line: those
+/// whose line above says so.
+pub fn components() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("lib.rs").lines();
+    lines.filter_map(|l| l.strip_prefix("pub mod ")?.split_once("; // component: "))
+}

@@ -164,6 +164,27 @@ fn congruences_cover() {
 }
 
 #[test]
+fn octagons_cover() {
+    numeric_covers::<palisade_domains::Octagons>(palisade_domains::Limits::STANDARD, 1..16);
+}
+
+#[test]
+fn polyhedra_cover() {
+    numeric_covers::<palisade_domains::Polyhedra>(palisade_domains::Limits::STANDARD, 1..8);
+}
+
+#[test]
+fn modular_equations_cover() {
+    numeric_covers::<palisade_domains::Affine>(palisade_domains::WordSize::new(8), 1..30);
+}
+
+#[test]
+fn boxes_cover() {
+    let context = palisade_domains::LddCtx::new(palisade_domains::LddLimits::default());
+    numeric_covers::<palisade_domains::Boxes>(context, 1..12);
+}
+
+#[test]
 fn bdds_cover_exactly() {
     for seed in 1..60 {
         let p = automaton(&mut Rng(seed * 1_299_709), if seed % 2 == 0 { SMALL } else { WITH_CALLS });

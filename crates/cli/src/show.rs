@@ -102,7 +102,7 @@ pub fn analyses() -> u8 {
     for analysis in palisade_portfolio::registry::analyses() {
         line("engine", analysis.engine.name(), analysis.summary);
     }
-    for (name, summary) in palisade_analyses::NAMES {
+    for (name, summary) in palisade_analyses::components() {
         line("component", name, summary);
     }
     for domain in domains::domains() {

@@ -43,6 +43,28 @@ fn cfa_prints_every_format() {
 }
 
 #[test]
+fn analyses_lists_everything_by_name() {
+    let output = text(&palisade(&["analyses"]).stdout);
+    for (kind, names) in [
+        ("engine", &["bmc", "kinduction", "value", "interval", "polyhedra"][..]),
+        (
+            "component",
+            &["location", "explicit", "definitions", "predicate", "heap", "bdd", "observer", "sign"],
+        ),
+        ("domain", &["interval", "congruence", "octagon", "polyhedra", "ks", "box", "boxes"]),
+        ("method", &["forward", "backward", "cegar", "template", "bounds", "learning"]),
+    ] {
+        for name in names {
+            let listed = output.lines().any(|l| {
+                let mut words = l.split_whitespace();
+                words.next() == Some(kind) && words.next() == Some(name) && words.next().is_some()
+            });
+            assert!(listed, "{kind} {name}: {output}");
+        }
+    }
+}
+
+#[test]
 fn solve_answers_like_a_solver() {
     let script = "(set-logic QF_BV)(declare-const x (_ BitVec 8))(assert (= (bvmul x x) #x31))(check-sat)\
         (assert (bvult x #x02))(check-sat)";

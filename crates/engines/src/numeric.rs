@@ -6,13 +6,13 @@
 
 use crate::{Certificate, Engine, Format, Outcome};
 use palisade_analyses::location::{Calls, Location, Position};
-use palisade_analyses::numeric::{Numeric, NumericMerge};
+use palisade_analyses::numeric::{Numeric, NumericMerge, thresholds};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, export, order};
-use palisade_domains::{Dim, LinCons, NumericDomain, Rel, Thresholds};
+use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
-use palisade_num::{Int, Rat};
+use palisade_num::Rat;
 use palisade_reduce::Task;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -81,7 +81,7 @@ fn iterate<'t, D: NumericDomain>(
 ) -> Result<Exploration<Product<Location<'t>, Numeric<'t, D>>>, String> {
     let program = &task.program;
     let graph = program.analyse();
-    let merge = NumericMerge::Widening { delay, thresholds: thresholds(program) };
+    let merge = NumericMerge::Widening { delay, thresholds: thresholds(program, None) };
     let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
     let location = Location::new(program, Calls::StepOver, &errors);
     let numeric = Numeric::<D>::new(program, &graph, context, merge);
@@ -139,26 +139,6 @@ pub fn fixed_point<D: NumericDomain>(
         }
     }
     Ok(found)
-}
-
-/// Constants of the program and their neighbours, where widening may stop.
-fn thresholds(program: &Program) -> Thresholds {
-    let mut values: Vec<i128> = vec![0];
-    for edge in &program.edges {
-        program.visit_op(&edge.op, &mut |used| {
-            if let Use::Expr(e) = used
-                && let Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } = &program.exprs[e]
-                && t.bits <= 64
-            {
-                let v = t.decode(*bits);
-                values.extend([v - 1, v, v + 1]);
-            }
-        });
-    }
-    for bits in [8u32, 16, 32, 64] {
-        values.extend([-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1]);
-    }
-    Thresholds::new(values.into_iter().map(|v| Rat::from(Int::from(v))), [])
 }
 
 /// The scalar integer variable of each dimension.
