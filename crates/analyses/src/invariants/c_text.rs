@@ -5,7 +5,7 @@
 
 use super::linear::{Linear, Relation};
 use super::paths::whole_register;
-use crate::numeric::{integer, machine};
+use crate::trees::{integer, machine};
 use palisade_base::Span;
 use palisade_cfa::*;
 use palisade_domains::{Dim, LinCons, Rel};
