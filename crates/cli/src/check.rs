@@ -9,7 +9,7 @@ use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
-use palisade_property::Property;
+use palisade_property::{Goal, Property};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,7 +88,12 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
         }
     };
     if let Some(path) = &args.witness {
-        write(path, witness::file(finding));
+        let observed = finding.property.goals.iter().any(|g| matches!(g, Goal::Observer { .. }));
+        if observed {
+            eprintln!("warning: no witness is written: the format cannot name an observer automaton");
+        } else {
+            write(path, witness::file(finding));
+        }
     }
     if let Some(path) = &args.sarif {
         write(path, Some(format!("{:#}\n", sarif::log(finding))));

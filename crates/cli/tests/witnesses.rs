@@ -88,7 +88,8 @@ fn witnesses_of_all_examples_and_regressions_are_accepted() {
             let mut lines = text.lines().skip(1).filter_map(|l| l.strip_prefix("// "));
             let command = lines.next().and_then(|c| c.strip_prefix("palisade check ")).expect("a command");
             let verdict = lines.next().expect("a verdict");
-            if verdict == "verdict: unknown" {
+            // The format cannot name an observer automaton.
+            if verdict == "verdict: unknown" || command.contains(".spc") {
                 continue;
             }
             let name = path.file_stem().expect("a name").to_string_lossy();
