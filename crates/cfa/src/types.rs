@@ -61,6 +61,23 @@ impl IntTy {
     pub const I32: IntTy = IntTy { bits: 32, signed: true };
 
     /// The value bits as the mathematical integer, for types other than unsigned 128-bit;
+    /// The name of the type in C; `None` for widths that C has no type for.
+    pub fn c_name(self) -> Option<&'static str> {
+        Some(match (self.bits, self.signed) {
+            (8, true) => "signed char",
+            (8, false) => "unsigned char",
+            (16, true) => "short",
+            (16, false) => "unsigned short",
+            (32, true) => "int",
+            (32, false) => "unsigned int",
+            (64, true) => "long long",
+            (64, false) => "unsigned long long",
+            (128, true) => "__int128",
+            (128, false) => "unsigned __int128",
+            _ => return None,
+        })
+    }
+
     /// those above `i128::MAX` come out wrapped.
     pub fn decode(self, bits: u128) -> i128 {
         let bits = self.truncate(bits);

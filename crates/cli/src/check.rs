@@ -20,6 +20,9 @@ const TRUE: u8 = 0;
 const FALSE: u8 = 1;
 const UNKNOWN: u8 = 3;
 
+/// Why a property that holds is not said to hold; see [`Property::disputed`].
+pub const DISPUTED: &str = "a left shift may leave its signed type, which some count as an overflow";
+
 /// Settles a property and prints the verdict line.
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
@@ -56,8 +59,7 @@ pub fn check(args: &CheckArgs) -> u8 {
         palisade_property::instrument(&mut program, disputed);
         let also = settle(&Arc::new(program), disputed);
         if !matches!(also.verdict, Verdict::True) {
-            let reason = "a left shift may leave its signed type, which some count as an overflow";
-            settled = Settled { rejected: settled.rejected, ..Settled::unknown(reason) };
+            settled = Settled { rejected: settled.rejected, ..Settled::unknown(DISPUTED) };
         }
     }
     line.clear();
@@ -101,22 +103,6 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
     if let Some(path) = &args.report {
         write(path, Some(html::page(finding)));
     }
-}
-
-/// The property of a name or a file; the default one without either.
-pub fn property(name: Option<&str>) -> Result<Property, String> {
-    let Some(name) = name else { return Ok(Property::assertions()) };
-    if let Some(property) = Property::named(name) {
-        return Ok(property);
-    }
-    if !name.ends_with(".prp") {
-        return Err(format!(
-            "unknown property `{name}`; give a .prp file or one of {}",
-            Property::NAMES.join(", ")
-        ));
-    }
-    let text = std::fs::read_to_string(name).map_err(|e| format!("{name}: {e}"))?;
-    Property::parse_prp(&text).map_err(|e| format!("{name}:{e}"))
 }
 
 /// Prints the verdict line, once in the life of the process, and tells the exit status.

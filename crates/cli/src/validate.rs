@@ -8,6 +8,7 @@
 use crate::args::{SourceArgs, ValidateArgs};
 use crate::input::{self, Texts};
 use crate::progress::ProgressLine;
+use crate::question::Question;
 use crate::{USAGE, check, report, watchdog};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
@@ -117,7 +118,8 @@ fn about(args: &ValidateArgs, entries: &[Entry], texts: &Texts) -> Result<Proper
     }
     let stated = stated_property(&task.specification).map_err(|e| format!(" specification: {e}"))?;
     let Some(name) = &args.property else { return Ok(stated) };
-    let asked = check::property(Some(name)).map_err(|e| format!(" {e}"))?;
+    let question = Question::read(Some(name)).ok_or(" the property cannot be read")?;
+    let asked = question.property;
     if asked.goals.iter().any(|g| stated.goals.contains(g)) {
         Ok(asked)
     } else {
@@ -152,11 +154,13 @@ struct Validator<'b> {
 
 impl Validator<'_> {
     /// Compiles marked texts. The error names the mark that the compiler refuses, if it is one.
-    fn compile(&self, marked: &Marked) -> Result<(SourceMap, Program), (Option<usize>, String)> {
-        let options = Options {
-            checks: self.property.checks().collect::<CheckSet>(),
-            entry: self.property.entry.clone(),
-        };
+    fn compile(
+        &self,
+        marked: &Marked,
+        property: &Property,
+    ) -> Result<(SourceMap, Program), (Option<usize>, String)> {
+        let options =
+            Options { checks: property.checks().collect::<CheckSet>(), entry: property.entry.clone() };
         let Some((sources, compiled)) = input::compile(&marked.files, &self.source, &options) else {
             return Err((None, "the program is too large".into()));
         };
@@ -165,7 +169,7 @@ impl Validator<'_> {
             return Err((marked.old_offset(error.span.lo).err().flatten(), error.message.clone()));
         }
         let Some(mut program) = compiled.program else { return Err((None, "the program has errors".into())) };
-        palisade_property::instrument(&mut program, &self.property);
+        palisade_property::instrument(&mut program, property);
         Ok((sources, program))
     }
 
@@ -194,7 +198,11 @@ impl Validator<'_> {
         if let Some((k, what)) = marked.effect() {
             return rejected(&format!("{} {what}", facts.get(k).map_or_else(String::new, |f| named(f))));
         }
-        let (_, mut program) = match self.compile(&marked) {
+        // What is disputed must hold too before the property is said to hold.
+        let mut property = self.property.clone();
+        let disputed = property.disputed().map_or_else(Vec::new, |p| p.goals);
+        property.goals.extend(disputed.iter().cloned());
+        let (_, mut program) = match self.compile(&marked, &property) {
             Ok(compiled) => compiled,
             Err((Some(k), why)) => {
                 return rejected(&format!("{}: {why}", facts.get(k).map_or_else(String::new, |f| named(f))));
@@ -206,7 +214,6 @@ impl Validator<'_> {
             program.edges[edge].op = Op::Check { kind: CheckKind::Assertion, cond: holds };
             claims.push((edge, k));
         }
-        let mut property = self.property.clone();
         if !property.goals.contains(&Goal::Assertions) {
             property.goals.push(Goal::Assertions);
         }
@@ -215,6 +222,9 @@ impl Validator<'_> {
         let how = settled.engine.map_or_else(String::new, |e| format!("confirmed by {e}\n"));
         match (&settled.verdict, &settled.replay) {
             (Verdict::True, _) => (how, Verdict::True),
+            (Verdict::False(goal), _) if disputed.iter().any(|d| d.name() == goal) => {
+                unknown(check::DISPUTED)
+            }
             (Verdict::False(goal), Some(replay)) => {
                 let at = replay.run.stack.first().map(|(_, edge)| *edge);
                 let claim =
@@ -243,7 +253,7 @@ impl Validator<'_> {
         if let Some((_, what)) = marked.effect() {
             return rejected(&format!("a constraint {what}"));
         }
-        let (_, mut program) = match self.compile(&marked) {
+        let (_, mut program) = match self.compile(&marked, &self.property) {
             Ok(compiled) => compiled,
             Err((Some(_), why)) => return rejected(&format!("a constraint: {why}")),
             Err((None, why)) => return unknown(&why),

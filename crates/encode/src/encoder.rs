@@ -6,6 +6,7 @@ use crate::regions::{RegionId, Regions, register_of};
 use crate::state::{Slots, State};
 use palisade_cfa::*;
 use palisade_logic::{BitVec, Func, Sort, Term, Terms};
+use palisade_reduce::promote::asks_about_objects;
 use rustc_hash::FxHashMap;
 
 /// A value that the program does not determine.
@@ -65,7 +66,7 @@ impl<'p> Encoder<'p> {
     /// asks for them.
     pub fn new(program: &'p Program, terms: &mut Terms) -> Self {
         let regions = Regions::new(program);
-        let layout = Layout::new(program, &regions, asks_for_lifetimes(program));
+        let layout = Layout::new(program, &regions, asks_about_objects(program));
         let off = Sort::BitVec(layout.off_bits);
         let obj = Sort::BitVec(OBJ_BITS);
         Encoder {
@@ -463,23 +464,4 @@ fn writes_through_arguments(name: &str) -> bool {
         getlogin_r ttyname_r getrlimit getrusage uname pipe select poll waitpid wait sigaction sigprocmask \
         memccpy getopt getopt_long glob regcomp regexec";
     NAMES.split_ascii_whitespace().any(|n| n == name)
-}
-
-/// Whether some operation asks for sizes or lifetimes of objects.
-fn asks_for_lifetimes(program: &Program) -> bool {
-    let mut asked = false;
-    for edge in &program.edges {
-        program.visit_op(&edge.op, &mut |used| {
-            if let Use::Expr(e) = used {
-                asked |= matches!(
-                    program.exprs[e].kind,
-                    ExprKind::Valid { .. }
-                        | ExprKind::Freeable(_)
-                        | ExprKind::HeapEmpty
-                        | ExprKind::HeapTracked
-                );
-            }
-        });
-    }
-    asked
 }

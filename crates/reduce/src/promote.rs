@@ -36,7 +36,8 @@ pub fn promote(task: &mut Task) -> bool {
     changed
 }
 
-fn asks_about_objects(program: &Program) -> bool {
+/// Whether some operation asks for sizes or lifetimes of objects.
+pub fn asks_about_objects(program: &Program) -> bool {
     let mut asked = false;
     for edge in &program.edges {
         program.visit_op(&edge.op, &mut |used| {

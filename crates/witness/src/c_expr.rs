@@ -372,7 +372,7 @@ impl Piece {
         }
         let keeps = min <= self.lo && self.hi <= max;
         let (lo, hi) = if keeps { (self.lo, self.hi) } else { (min, max) };
-        let text = format!("({}){}", type_name(ty)?, self.within(Level::Unary));
+        let text = format!("({}){}", ty.c_name()?, self.within(Level::Unary));
         Some(Piece { text, level: Level::Unary, ty: promoted(ty)?, lo, hi })
     }
 
@@ -478,21 +478,6 @@ fn promoted(ty: IntTy) -> Option<IntTy> {
         32 | 64 | 128 => Some(ty),
         _ => None,
     }
-}
-
-fn type_name(ty: IntTy) -> Option<&'static str> {
-    Some(match (ty.bits, ty.signed) {
-        (8, true) => "signed char",
-        (8, false) => "unsigned char",
-        (16, true) => "short",
-        (16, false) => "unsigned short",
-        (32, true) => "int",
-        (32, false) => "unsigned int",
-        (64, true) => "long long",
-        (64, false) => "unsigned long long",
-        (128, true) => "__int128",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -427,23 +427,6 @@ pub fn disjunction(disjuncts: &[Vec<Said>]) -> Option<String> {
     Some(if texts.is_empty() { "0".into() } else { texts.join(" || ") })
 }
 
-/// The C name of an integer type.
-fn type_name(ty: IntTy) -> Option<&'static str> {
-    Some(match (ty.bits, ty.signed) {
-        (8, true) => "signed char",
-        (8, false) => "unsigned char",
-        (16, true) => "short",
-        (16, false) => "unsigned short",
-        (32, true) => "int",
-        (32, false) => "unsigned int",
-        (64, true) => "long long",
-        (64, false) => "unsigned long long",
-        (128, true) => "__int128",
-        (128, false) => "unsigned __int128",
-        _ => return None,
-    })
-}
-
 /// Deeper expressions are not written.
 const MAX_DEPTH: u32 = 40;
 
@@ -461,7 +444,7 @@ fn written(program: &Program, names: &Names<'_>, e: ExprId, inner: bool, depth: 
     let go = |e: ExprId| written(program, names, e, true, depth + 1);
     let wrap = |text: String| if inner { format!("({text})") } else { text };
     // Operands narrower than int are promoted: the result must come back.
-    let narrow = |text: String| match type_name(ty) {
+    let narrow = |text: String| match ty.c_name() {
         Some(name) if ty.bits < 32 => format!("({name})({text})"),
         _ => wrap(text),
     };
@@ -487,7 +470,7 @@ fn written(program: &Program, names: &Names<'_>, e: ExprId, inner: bool, depth: 
         ExprKind::Ite(c, a, b) => wrap(format!("{} ? {} : {}", go(*c)?, go(*a)?, go(*b)?)),
         ExprKind::Convert(a) => {
             let from = program.exprs[*a].ty.int()?;
-            match type_name(ty) {
+            match ty.c_name() {
                 Some(_) if from == ty => go(*a)?,
                 Some(name) => format!("({name}){}", go(*a)?),
                 None => return None,
