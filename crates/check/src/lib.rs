@@ -7,10 +7,12 @@
 //! * [`replay`]: runs a counterexample on the interpreter;
 //! * [`invariants`]: initial, inductive and sufficient, by plain solver queries;
 //! * [`cover`]: a finite set of states that nothing leaves;
+//! * [`only_run`]: executes a program that has one run only;
 //! * [`unrolling`]: unrolls once more and finds nothing left out.
 
 pub mod cover;
 pub mod invariants;
+pub mod only_run;
 pub mod replay;
 pub mod unrolling;
 
@@ -42,6 +44,7 @@ pub fn certificate(task: &Task, certificate: &Certificate, budget: &Budget) -> R
         Certificate::Unrolling { bounds } => unrolling::check(task, bounds, budget),
         Certificate::Invariants(invariants) => invariants::check(task, invariants, budget),
         Certificate::Cover(cover) => cover::check(task, cover, budget),
+        Certificate::OnlyRun => only_run::check(task, budget),
         Certificate::KInduction { k, invariants } => {
             invariants::check_k_induction(task, *k, invariants, budget)
         }

@@ -99,6 +99,7 @@ impl<'a> Finding<'a> {
             (Some(Certificate::Unrolling { .. }), _) => "complete unrolling",
             (Some(Certificate::KInduction { .. }), _) => "k-induction",
             (Some(Certificate::Cover(_)), _) => "cover of all states",
+            (Some(Certificate::OnlyRun), _) => "the only run",
             (Some(_), _) => "invariants",
             (None, None) => "none",
         }

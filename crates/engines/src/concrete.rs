@@ -1,14 +1,17 @@
 //! Concrete execution with many inputs: shallow bugs in milliseconds.
 //!
-//! The reference interpreter runs the program on pseudo-random inputs, from a few steps to many.
+//! A program that depends on nothing has one run, which settles it. Otherwise the reference
+//! interpreter runs the program on pseudo-random inputs, from a few steps to many.
 //! Then it is guided by coverage: inputs are mostly constants that the program compares them with,
 //! and inputs that led to a new edge are tried again with other continuations. What is found needs
 //! no solver.
 
-use crate::{Chosen, Counterexample, Engine, Outcome};
+use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
 use palisade_base::{Budget, IdxVec};
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Inputs, Interp, Outcome as RunOutcome, Random, Run, State, Taken};
+use palisade_interp::{
+    Config, Discard, Inputs, Interp, Outcome as RunOutcome, Random, Run, State, Taken, only_run,
+};
 use palisade_reduce::Task;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -19,6 +22,8 @@ pub struct Concrete;
 
 /// Runs and the steps of each, in rounds.
 const ROUNDS: [(u64, u64); 4] = [(50, 2_000), (100, 20_000), (100, 200_000), (20, 2_000_000)];
+/// Steps of the run of a program that has no other; it is executed again when it is checked.
+const ONLY_RUN_STEPS: u64 = 300_000_000;
 /// Steps of one guided run, and of all of them together.
 const GUIDED_STEPS: u64 = 200_000;
 const ALL_GUIDED_STEPS: u64 = 100_000_000;
@@ -87,6 +92,19 @@ impl Engine for Concrete {
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        progress(format_args!("the only run"));
+        if let Ok(run) = only_run(&task.source, config(ONLY_RUN_STEPS, budget)) {
+            match run.outcome {
+                RunOutcome::Exit(_) | RunOutcome::Abort => return Outcome::Proof(Certificate::OnlyRun),
+                RunOutcome::StepLimit | RunOutcome::MemoryLimit | RunOutcome::Stopped(_) => {
+                    return Outcome::Unknown(format!("the only run: {}", run.outcome));
+                }
+                _ => {}
+            }
+            if let Some(outcome) = judge(&run) {
+                return outcome;
+            }
+        }
         let mut seed = 0;
         for (runs, step_limit) in ROUNDS {
             progress(format_args!("{runs} runs of {step_limit} steps"));

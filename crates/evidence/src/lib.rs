@@ -41,6 +41,8 @@ pub enum Certificate {
     Invariants(Invariants),
     /// All states that loop heads can be reached in.
     Cover(Cover),
+    /// The program depends on nothing, and its only run ends without an error.
+    OnlyRun,
 }
 
 /// Partial states at loop heads that together cover every reachable one: the listed registers have

@@ -7,9 +7,10 @@ mod expr;
 mod facts;
 
 pub(crate) use expr::cell;
+pub(crate) use facts::Canon;
 
 use crate::code::*;
-use crate::compile::facts::{Canon, Deps, Facts};
+use crate::compile::facts::{Deps, Facts};
 use crate::layout::{Layout, VarLoc};
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
@@ -260,7 +261,7 @@ impl Compiler<'_> {
                 self.mark();
                 return Ok(Some(edge.dst));
             }
-            if out.len() == 2 && self.complement(e, out[1]) {
+            if out.len() == 2 && complementary(p, &mut self.canon, e, out[1]) {
                 // The first branch goes on here, the second one is jumped to.
                 let second = &p.edges[out[1]];
                 let mut label = self.loc_label(second.dst);
@@ -288,28 +289,6 @@ impl Compiler<'_> {
         self.edge = p.locs[loc].inc.first().copied().unwrap_or(self.edge);
         self.emit(Instr::Blocked);
         Ok(None)
-    }
-
-    /// Whether exactly one of the assumptions of two edges holds.
-    fn complement(&mut self, a: EdgeId, b: EdgeId) -> bool {
-        let p = self.p;
-        let (Op::Assume { cond: a }, Op::Assume { cond: b }) = (&p.edges[a].op, &p.edges[b].op) else {
-            return false;
-        };
-        let (a, b) = (self.canon.expr(p, *a), self.canon.expr(p, *b));
-        match (self.canon.kind(a), self.canon.kind(b)) {
-            (_, Some(ExprKind::Unary(UnOp::Not, x))) if *x == a => true,
-            (Some(ExprKind::Unary(UnOp::Not, x)), _) if *x == b => true,
-            (Some(ExprKind::Cmp(o, x, y)), Some(ExprKind::Cmp(r, z, w))) => {
-                let ordered = !matches!(p.exprs[*x].ty, Scalar::Float(_));
-                match (o, r) {
-                    (CmpOp::Eq, CmpOp::Ne) | (CmpOp::Ne, CmpOp::Eq) => x == z && y == w,
-                    (CmpOp::Lt, CmpOp::Le) | (CmpOp::Le, CmpOp::Lt) => ordered && x == w && y == z,
-                    _ => false,
-                }
-            }
-            _ => false,
-        }
     }
 
     /// The code of an operation. Returns whether control goes on to the next location.
@@ -495,5 +474,26 @@ impl Compiler<'_> {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Whether exactly one of the assumptions of two edges holds.
+pub(crate) fn complementary(p: &Program, canon: &mut Canon, a: EdgeId, b: EdgeId) -> bool {
+    let (Op::Assume { cond: a }, Op::Assume { cond: b }) = (&p.edges[a].op, &p.edges[b].op) else {
+        return false;
+    };
+    let (a, b) = (canon.expr(p, *a), canon.expr(p, *b));
+    match (canon.kind(a), canon.kind(b)) {
+        (_, Some(ExprKind::Unary(UnOp::Not, x))) if *x == a => true,
+        (Some(ExprKind::Unary(UnOp::Not, x)), _) if *x == b => true,
+        (Some(ExprKind::Cmp(o, x, y)), Some(ExprKind::Cmp(r, z, w))) => {
+            let ordered = !matches!(p.exprs[*x].ty, Scalar::Float(_));
+            match (o, r) {
+                (CmpOp::Eq, CmpOp::Ne) | (CmpOp::Ne, CmpOp::Eq) => x == z && y == w,
+                (CmpOp::Lt, CmpOp::Le) | (CmpOp::Le, CmpOp::Lt) => ordered && x == w && y == z,
+                _ => false,
+            }
+        }
+        _ => false,
     }
 }

@@ -25,12 +25,14 @@ mod layout;
 mod library;
 mod machine;
 mod memory;
+mod only_run;
 mod outcome;
 mod scalar;
 mod state;
 
 pub use inputs::{Arguments, Captured, Discard, Forced, Inputs, Listed, Output, Random, Stream};
 pub use memory::BadAccess;
+pub use only_run::only_run;
 pub use outcome::{Outcome, Run, Taken, Trap};
 pub use state::{Observer, State, Value};
 

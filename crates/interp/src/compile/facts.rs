@@ -78,7 +78,7 @@ impl Facts {
 
 /// Gives equal expressions of a function one number.
 #[derive(Default)]
-pub(super) struct Canon {
+pub(crate) struct Canon {
     exprs: FxHashMap<ExprId, ExprId>,
     places: FxHashMap<PlaceId, PlaceId>,
     expr_table: FxHashMap<Expr, ExprId>,
