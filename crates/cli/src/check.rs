@@ -26,7 +26,7 @@ pub const DISPUTED: &str = "a left shift may leave its signed type, which some c
 /// Settles a property and prints the verdict line.
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
-    let timer = watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let printed = Arc::new(AtomicBool::new(false));
     insist(&budget, &printed);
     let Some(mut question) = Question::read(args.property.as_deref()) else { return USAGE };
@@ -43,7 +43,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     }
     let line = ProgressLine::start();
     let settle = |program: &Arc<Program>, property: &Property| {
-        settle(program, property, &args.analysis, &budget, &timer, &|engine, note| {
+        settle(program, property, &args.analysis, &budget, &|engine, note| {
             tracing::info!("{engine}: {note}");
             line.note(engine, note);
         })

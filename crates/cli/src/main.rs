@@ -25,9 +25,12 @@ use std::process::ExitCode;
 pub const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    // Every engine has a thread; an arena of the allocator for each would use up the address space.
+    // SAFETY: sets a parameter of the allocator, before there are threads.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 4) };
     // Parsing and encoding recurse over the nesting of expressions, which the parser bounds; the
     // main thread's stack is too small for that bound.
-    let worker = std::thread::Builder::new().name("palisade".into()).stack_size(1 << 30).spawn(run);
+    let worker = std::thread::Builder::new().name("palisade".into()).stack_size(256 << 20).spawn(run);
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => ExitCode::from(101),

@@ -35,7 +35,7 @@ type Malformed = String;
 /// Checks a witness and prints the verdict line.
 pub fn validate(args: &ValidateArgs) -> u8 {
     let budget = Budget::unlimited();
-    let timer = watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let printed = Arc::new(AtomicBool::new(false));
     check::insist(&budget, &printed);
     let entries = match read_witness(args) {
@@ -62,8 +62,7 @@ pub fn validate(args: &ValidateArgs) -> u8 {
         .flatten()
         .collect();
     let known = entries.iter().any(|e| !matches!(e.content, Content::Other(_)));
-    let validator =
-        Validator { source, property, places: Places::new(texts.files), budget: &budget, timer: &timer };
+    let validator = Validator { source, property, places: Places::new(texts.files), budget: &budget };
     let (text, verdict) = match violation {
         _ if !known => unknown("no entry of a kind that is supported"),
         _ if validator.property.unsupported().is_some() => unknown("the property is not supported"),
@@ -149,7 +148,6 @@ struct Validator<'b> {
     property: Property,
     places: Places,
     budget: &'b Budget,
-    timer: &'b watchdog::Watchdog,
 }
 
 impl Validator<'_> {
@@ -175,9 +173,8 @@ impl Validator<'_> {
 
     fn settle(&self, program: Arc<Program>, property: &Property) -> Settled {
         let line = ProgressLine::start();
-        let settled = settle(&program, property, "auto", self.budget, self.timer, &|engine, note| {
-            line.note(engine, note)
-        });
+        let settled =
+            settle(&program, property, "auto", self.budget, &|engine, note| line.note(engine, note));
         line.clear();
         settled
     }

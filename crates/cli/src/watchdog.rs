@@ -1,50 +1,18 @@
 //! Watches time, memory and Ctrl-C, and stops the budget before a limit is reached.
 
 use palisade_base::{Budget, Stop};
-use palisade_portfolio::Timer;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Stops budgets when their time has come.
-pub struct Watchdog {
-    limit: Duration,
-    alarms: Alarms,
-}
-
-/// CPU times at which to stop budgets.
-type Alarms = Arc<Mutex<Vec<(Duration, Budget)>>>;
-
-impl Timer for Watchdog {
-    fn stop_after(&self, share: f64, budget: &Budget) {
-        let at = cpu_time() + self.limit.mul_f64(share.clamp(0.0, 1.0));
-        self.alarms.lock().unwrap_or_else(PoisonError::into_inner).push((at, budget.clone()));
-    }
-}
-
-fn ring(alarms: &Alarms) {
-    let now = cpu_time();
-    alarms.lock().unwrap_or_else(PoisonError::into_inner).retain(|(at, budget)| {
-        let due = *at <= now;
-        if due {
-            budget.stop(Stop::Time);
-        }
-        !due
-    });
-}
-
 /// Starts watching. CPU time counts from the start of the process, over all threads.
-pub fn watch(budget: &Budget, cpu: Duration, memory: u64) -> Watchdog {
+pub fn watch(budget: &Budget, cpu: Duration, memory: u64) {
     let on_interrupt = budget.clone();
     // Without a handler Ctrl-C ends the process as usual, which is fine too.
     let _ = ctrlc::set_handler(move || on_interrupt.stop(Stop::Interrupt));
     let budget = budget.clone();
     let cpu = cpu.saturating_sub(reserve(cpu));
     let memory = memory.min(address_space_limit()) / 100 * 88;
-    let watchdog = Watchdog { limit: cpu, alarms: Alarms::default() };
-    let alarms = watchdog.alarms.clone();
     let watch = move || {
         while budget.stopped().is_none() {
-            ring(&alarms);
             if cpu_time() >= cpu {
                 budget.stop(Stop::Time);
             } else if memory_in_use() >= memory {
@@ -56,7 +24,6 @@ pub fn watch(budget: &Budget, cpu: Duration, memory: u64) -> Watchdog {
     if let Err(error) = std::thread::Builder::new().name("watchdog".into()).spawn(watch) {
         tracing::warn!("limits are not watched: {error}");
     }
-    watchdog
 }
 
 /// Time kept back for checking what was found and for ending cleanly.

@@ -1,10 +1,12 @@
 //! From an instrumented program to a checked verdict: which engines run, and when.
 //!
 //! * [`registry`]: the analyses by name;
+//! * [`race`]: how they share the processors;
 //! * [`settle`]: runs one of them, or several side by side, and lets nothing out that was not
 //!   checked.
 
+mod race;
 pub mod registry;
 mod settle;
 
-pub use settle::{Progress, Settled, Timer, Verdict, settle};
+pub use settle::{Progress, Settled, Verdict, settle};

@@ -15,27 +15,39 @@ use palisade_engines::value::ExplicitValues;
 pub struct Analysis {
     /// What it does, in one line.
     pub summary: &'static str,
+    /// Its share of the time in relation to the others'.
+    pub weight: u32,
     /// The engine.
     pub engine: Box<dyn Engine + Send + Sync>,
 }
 
 /// All analyses, in the order in which they are listed.
 pub fn analyses() -> Vec<Analysis> {
-    let entry = |summary, engine| Analysis { summary, engine };
+    let entry = |weight, summary, engine| Analysis { summary, weight, engine };
     vec![
-        entry("execution on pseudo-random inputs: shallow bugs in milliseconds", Box::new(Concrete)),
-        entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
+        entry(2, "execution on pseudo-random inputs: shallow bugs in milliseconds", Box::new(Concrete)),
         entry(
+            5,
+            "bounded model checking: unroll until a bug or the end of the program is found",
+            Box::new(Bmc),
+        ),
+        entry(
+            2,
             "abstract interpretation with intervals",
             Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| (), delay: DELAY }),
         ),
-        entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),
-        entry("the largest inductive set of facts about where pointers point", Box::new(Memory)),
-        entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
-        entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
-        entry("predicate abstraction over the program's own conditions", Box::new(Predicates)),
-        entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
         entry(
+            4,
+            "the largest inductive set of facts about all elements of arrays in a range",
+            Box::new(Arrays),
+        ),
+        entry(8, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
+        entry(3, "k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
+        entry(2, "explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
+        entry(2, "predicate abstraction over the program's own conditions", Box::new(Predicates)),
+        entry(2, "the largest inductive set of many candidate invariants", Box::new(Houdini)),
+        entry(
+            1,
             "abstract interpretation with octagons",
             Box::new(AbstractInterpretation::<Octagons> {
                 name: "octagon",
@@ -44,6 +56,7 @@ pub fn analyses() -> Vec<Analysis> {
             }),
         ),
         entry(
+            1,
             "abstract interpretation with convex polyhedra",
             Box::new(AbstractInterpretation::<Polyhedra> {
                 name: "polyhedra",
@@ -52,6 +65,7 @@ pub fn analyses() -> Vec<Analysis> {
             }),
         ),
         entry(
+            2,
             "abstract interpretation with sets of boxes on linear decision diagrams",
             Box::new(AbstractInterpretation::<Boxes> {
                 name: "boxes",

@@ -1,7 +1,8 @@
 //! Runs engines until one of them has something that passes its check.
 
-use crate::registry;
-use palisade_base::{Budget, Stop};
+use crate::race::{Runner, race};
+use crate::registry::{self, Analysis};
+use palisade_base::Budget;
 use palisade_cfa::{Callee, EdgeId, Op, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
@@ -12,12 +13,6 @@ use std::sync::{Arc, Mutex};
 
 /// Receives short notes about where an engine stands: its name and the note.
 pub type Progress<'a> = dyn Fn(&str, fmt::Arguments<'_>) + Sync + 'a;
-
-/// Knows the time, so that engines can take turns.
-pub trait Timer: Sync {
-    /// Stops a budget once this share of the whole time limit has passed from now on.
-    fn stop_after(&self, share: f64, budget: &Budget);
-}
 
 /// The answer.
 #[derive(Clone, Debug)]
@@ -62,8 +57,6 @@ impl Settled {
 
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
-/// The share of the time limit that an engine gets before others have their turn.
-const FIRST_SLICE: f64 = 0.015;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 
@@ -74,23 +67,19 @@ pub fn settle(
     property: &Property,
     analysis: &str,
     budget: &Budget,
-    timer: &dyn Timer,
     progress: &Progress<'_>,
 ) -> Settled {
     if let Some(name) = starts_threads(program) {
         return Settled::unknown(format!("the program starts threads (`{name}`), which is not supported"));
     }
     let unmodelled: Vec<EdgeId> = palisade_lower::unmodelled_calls(program).collect();
-    let lanes: Vec<Lane> = if analysis == "auto" {
-        let mut bugs: Vec<_> = registry::analyses().into_iter().map(|a| a.engine).collect();
-        let proofs = bugs.split_off(2);
-        vec![Lane { engines: bugs, turns: false }, Lane { engines: proofs, turns: true }]
-    } else {
-        match registry::named(analysis) {
-            Some(a) => vec![Lane { engines: vec![a.engine], turns: false }],
-            None => return Settled::unknown(format!("there is no analysis `{analysis}`")),
-        }
+    let analyses: Vec<Analysis> = match analysis {
+        "auto" => registry::analyses(),
+        name => registry::named(name).into_iter().collect(),
     };
+    if analyses.is_empty() {
+        return Settled::unknown(format!("there is no analysis `{analysis}`"));
+    }
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
         let task = match Task::new(program, depth, MAX_EDGES, &unmodelled) {
@@ -100,7 +89,7 @@ pub fn settle(
             }
         };
         let recursive = task.recursion_cut;
-        last = run_lanes(property, task, &lanes, budget, timer, progress);
+        last = run(property, task, &analyses, budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -108,24 +97,13 @@ pub fn settle(
     last
 }
 
-/// Engines that share a thread.
-struct Lane {
-    engines: Vec<Box<dyn Engine + Send + Sync>>,
-    /// Whether they take turns: each gets a slice of the time, and those that used it up get longer
-    /// ones later on. Otherwise each runs until it is done.
-    turns: bool,
-}
-
-fn run_lanes(
+fn run(
     property: &Property,
     task: Task,
-    lanes: &[Lane],
+    analyses: &[Analysis],
     budget: &Budget,
-    timer: &dyn Timer,
     progress: &Progress<'_>,
 ) -> Settled {
-    let race = budget.child();
-    let winner: Mutex<Option<Settled>> = Mutex::new(None);
     let rejected: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
     // What an engine has to show, checked; otherwise the reason is noted.
@@ -138,7 +116,7 @@ fn run_lanes(
         }));
         let name = engine.name();
         match attempt {
-            Ok(Ok(settled)) => return Some(settled),
+            Ok(Ok(settled)) => return Some(Settled { engine: Some(name), ..settled }),
             Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Rejected(why))) => lock(&rejected).push(format!("{name}: {why}")),
@@ -146,51 +124,15 @@ fn run_lanes(
         }
         None
     };
-    let finish = |engine: &(dyn Engine + Send + Sync), settled: Settled| {
-        let mut winner = lock(&winner);
-        if winner.is_none() {
-            *winner = Some(Settled { engine: Some(engine.name()), ..settled });
-        }
-        race.stop(Stop::Cancelled);
-    };
-    let run = |lane: &Lane| {
-        let mut waiting: Vec<&(dyn Engine + Send + Sync)> = lane.engines.iter().map(Box::as_ref).collect();
-        let mut slice = FIRST_SLICE;
-        while !waiting.is_empty() {
-            let alone = waiting.len() == 1 || !lane.turns;
-            let mut later = Vec::new();
-            for engine in waiting {
-                if race.stopped().is_some() {
-                    return;
-                }
-                let turn = race.child();
-                if !alone {
-                    timer.stop_after(slice, &turn);
-                }
-                match attempt(engine, &turn) {
-                    Some(settled) => return finish(engine, settled),
-                    None if turn.stopped().is_some() => later.push(engine),
-                    None => {}
-                }
-            }
-            waiting = later;
-            slice *= 3.0;
-        }
-    };
-    std::thread::scope(|scope| {
-        for (i, lane) in lanes.iter().enumerate().skip(1) {
-            let builder = std::thread::Builder::new().name(format!("lane {i}")).stack_size(256 << 20);
-            let run = &run;
-            if let Err(error) = builder.spawn_scoped(scope, move || run(lane)) {
-                tracing::warn!("an engine could not be started: {error}");
-            }
-        }
-        if let Some(lane) = lanes.first() {
-            run(lane);
-        }
-    });
+    let mut runners = Vec::new();
+    for Analysis { engine, weight, .. } in analyses {
+        let attempt = &attempt;
+        let work = Box::new(move |turn: &Budget| attempt(engine.as_ref(), turn));
+        runners.push(Runner { name: engine.name(), weight: *weight, work });
+    }
+    let winner = race(runners, &budget.child());
     let rejected = rejected.into_inner().unwrap_or_default();
-    match winner.into_inner().unwrap_or_default() {
+    match winner {
         Some(settled) => Settled { rejected, task: Some(task), ..settled },
         None => {
             let reason = match budget.stopped() {

@@ -4,12 +4,15 @@
 //! Candidates are what the numeric domains found, comparisons of variables with constants and with
 //! each other, remainders, the program's own conditions, and, in a second round, implications
 //! between them ([`scalars`]); for programs with arrays, facts about all elements in a range
-//! ([`cells`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a step can break is dropped, until the rest is preserved by every
-//! loop-free segment ([`refine`]). If the rest excludes the errors, it is the proof.
+//! ([`cells`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a
+//! run contradicts is dropped ([`sample`]), then what a step can break, until the rest is preserved by
+//! every loop-free segment ([`refine`]). If the rest excludes the errors, it is the proof.
 
 mod cells;
 mod pointers;
 mod refine;
+mod relevant;
+mod sample;
 pub(crate) mod scalars;
 
 use crate::numeric::{DELAY, fixed_point};
@@ -21,7 +24,7 @@ use palisade_domains::{Intervals, Limits, Octagons, Polyhedra};
 use palisade_evidence::Invariants;
 use palisade_reduce::Task;
 use pointers::Pointers;
-use refine::{Candidate, inductive};
+use refine::{Candidate, Scope, inductive};
 use scalars::Guesses;
 use std::fmt;
 
@@ -117,14 +120,17 @@ fn conclude(
     candidates.extend(pool.at.drain(..).map(|(at, expr)| Candidate { expr, at: Some(at), ghosts: 0 }));
     progress(format_args!("{} candidates", candidates.len()));
     let extended = Task { program: pool.extend(&task.program), ..task.clone() };
-    match inductive(&extended, &candidates, pool.ghosts().collect(), budget) {
-        Ok(Some(at)) => {
-            pool.at = at;
-            Outcome::Proof(Certificate::Invariants(pool))
+    for scope in [Scope::Relevant, Scope::All] {
+        match inductive(&extended, &candidates, pool.ghosts().collect(), scope, budget) {
+            Ok(Some(at)) => {
+                pool.at = at;
+                return Outcome::Proof(Certificate::Invariants(pool));
+            }
+            Ok(None) => {}
+            Err(stop) => return Outcome::Unknown(stop.to_string()),
         }
-        Ok(None) => Outcome::Unknown("no inductive set of candidates".into()),
-        Err(stop) => Outcome::Unknown(stop.to_string()),
     }
+    Outcome::Unknown("no inductive set of candidates".into())
 }
 
 /// Registers up to which the more precise domains are worth their time.

@@ -1,5 +1,7 @@
 //! The largest inductive set of candidates.
 
+use super::relevant::Relevance;
+use super::sample::contradict;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_encode::segment::{self, End};
@@ -17,6 +19,15 @@ pub struct Candidate {
     pub at: Option<LocId>,
     /// How many ghosts it mentions: the first ones.
     pub ghosts: usize,
+}
+
+/// Which candidates are tried at a loop head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Those about what matters there ([`Relevance`]): most proofs need no others.
+    Relevant,
+    /// All.
+    All,
 }
 
 /// The start or a loop head, with all segments from there.
@@ -49,6 +60,7 @@ pub fn inductive(
     task: &Task,
     candidates: &[Candidate],
     ghosts: Vec<VarId>,
+    scope: Scope,
     budget: &Budget,
 ) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
     let graph = task.program.analyse();
@@ -75,10 +87,17 @@ pub fn inductive(
     }
     let mut solver = BvSolver::new();
     solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
-    let alive = heads
+    let mut relevance = Relevance::new(&task.program, &graph, &heads);
+    let mut alive: Vec<Vec<bool>> = heads
         .iter()
-        .map(|&head| candidates.iter().map(|c| c.at.is_none_or(|at| at == head)).collect())
+        .map(|&head| {
+            let here = |c: &Candidate| {
+                c.at.is_none_or(|at| at == head) && (scope == Scope::All || relevance.matters(c, head))
+            };
+            candidates.iter().map(here).collect()
+        })
         .collect();
+    contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
     let mut refiner = Refiner { terms, encoder, solver, candidates, ghosts, heads, alive, sources, budget };
     loop {
         let mut changed = false;
