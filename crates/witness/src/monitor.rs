@@ -260,9 +260,7 @@ impl<'w> Monitor<'w> {
             }
         }
         for &check in &checks {
-            let followed = weaver.counter_is(self.segments.len() - 1);
-            let (from, to) = weaver.split_before(check);
-            weaver.program.add_edge(from, Op::Assume { cond: followed }, to, Span::NONE);
+            weaver.only_when(check, self.segments.len() - 1);
         }
         if checks.is_empty() { Err(format!("nothing at {target} can violate the property")) } else { Ok(()) }
     }
@@ -350,6 +348,19 @@ impl Weaver<'_> {
         p.edges[edge].src = middle;
         p.locs[middle].out.push(edge);
         (src, middle)
+    }
+
+    /// Lets a check fail in a segment only; a run that passes it earlier, as in a loop, goes on.
+    fn only_when(&mut self, check: EdgeId, segment: usize) {
+        let Op::Check { cond, .. } = self.program.edges[check].op else { return };
+        let followed = self.counter_is(segment);
+        let (from, to) = self.split_before(check);
+        let p = &mut *self.program;
+        p.add_edge(from, Op::Assume { cond: followed }, to, Span::NONE);
+        let earlier = p.add_expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, followed));
+        let passes = p.add_expr(Scalar::BOOL, ExprKind::Binary(BinOp::And, earlier, cond));
+        let next = p.edges[check].dst;
+        p.add_edge(from, Op::Assume { cond: passes }, next, Span::NONE);
     }
 
     /// Puts tests before an edge that is the only one from its location.
