@@ -195,11 +195,13 @@ impl<'w> Monitor<'w> {
         let mut edges: Vec<EdgeId> = before.keys().copied().collect();
         edges.sort_unstable();
         for edge in edges {
+            before.entry(edge).and_modify(|tests| tests.sort_by_key(|(segment, ..)| *segment));
             weaver.chain_before(edge, &before[&edge]);
         }
         let mut edges: Vec<EdgeId> = after.keys().copied().collect();
         edges.sort_unstable();
         for edge in edges {
+            after.entry(edge).and_modify(|tests| tests.sort_by_key(|(segment, ..)| *segment));
             weaver.chain_after(edge, &after[&edge]);
         }
         Ok(Woven { counter, asked })
@@ -309,6 +311,8 @@ pub struct Woven {
     pub asked: FxHashMap<EdgeId, Vec<(usize, ResultTest)>>,
 }
 
+/// Tests that are made one after the other.
+const MAX_CHAIN: usize = 8;
 const COUNTER: IntTy = IntTy { bits: 32, signed: false };
 
 fn counter(program: &mut Program) -> VarId {
@@ -381,10 +385,27 @@ impl Weaver<'_> {
     }
 
     /// Each test: in its segment, if the condition holds, the counter goes on, or, for what is to be
-    /// avoided, the run ends.
+    /// avoided, the run ends. Tests are in the order of their segments.
     fn chain(&mut self, from: LocId, to: LocId, tests: &[(usize, ExprId, bool)]) {
         let span = Span::NONE;
         let func = self.program.locs[from].func;
+        // A loop may be the place of a hundred thousand segments: search by halves.
+        let middle = tests.get(tests.len() / 2).map_or(0, |(segment, ..)| *segment);
+        let split = tests.partition_point(|(segment, ..)| *segment < middle);
+        if tests.len() > MAX_CHAIN && split > 0 {
+            let p = &mut *self.program;
+            let place = p.var_place(self.counter);
+            let value = p.load(place);
+            let number = p.int(COUNTER, middle as i128);
+            let below = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, value, number));
+            let above = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, number, value));
+            for (cond, half) in [(below, &tests[..split]), (above, &tests[split..])] {
+                let next = self.program.add_loc(func, span);
+                self.program.add_edge(from, Op::Assume { cond }, next, span);
+                self.chain(next, to, half);
+            }
+            return;
+        }
         let mut at = from;
         for &(segment, holds, avoid) in tests {
             let here = self.counter_is(segment);
