@@ -323,7 +323,8 @@ struct Guide<'a> {
 impl Guide<'_> {
     fn wanted(&self, ty: Scalar, edge: EdgeId) -> Option<u128> {
         let at = self.at.get();
-        if let Op::Enter { var } = self.program.edges[edge].op {
+        // What is unknown before the first step has no edge.
+        if let Op::Enter { var } = self.program.edges.get(edge)?.op {
             let (name, number) = fixed_variable(&self.segments.get(at)?.follow)?;
             return (*name == *self.program.vars[var].name).then(|| bits(ty, number)).flatten();
         }
