@@ -9,6 +9,9 @@
 //! * [`cover`]: a finite set of states that nothing leaves;
 //! * [`only_run`]: executes a program that has one run only;
 //! * [`unrolling`]: unrolls once more and finds nothing left out.
+//!
+//! For contracts of recursive functions the program is woven again ([`contracts`]) and the
+//! certificate about the woven one is checked.
 
 pub mod cover;
 pub mod invariants;
@@ -18,7 +21,7 @@ pub mod unrolling;
 
 use palisade_base::Budget;
 use palisade_evidence::Certificate;
-use palisade_reduce::Task;
+use palisade_reduce::{Task, contracts};
 
 /// Why a certificate was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,10 @@ pub fn certificate(task: &Task, certificate: &Certificate, budget: &Budget) -> R
         Certificate::Invariants(invariants) => invariants::check(task, invariants, budget),
         Certificate::Cover(cover) => cover::check(task, cover, budget),
         Certificate::OnlyRun => only_run::check(task, budget),
+        Certificate::Contracts { contracts, proof } => {
+            let (woven, _) = contracts::task(task, contracts).map_err(Rejection::Wrong)?;
+            self::certificate(&woven, proof, budget)
+        }
         Certificate::KInduction { k, invariants } => {
             invariants::check_k_induction(task, *k, invariants, budget)
         }

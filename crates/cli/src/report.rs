@@ -4,8 +4,10 @@ use crate::finding::{Finding, TraceLine};
 use palisade_base::SourceMap;
 use palisade_cfa::{EdgeId, FuncId, Program};
 use palisade_check::replay::Replay;
+use palisade_engines::Certificate;
 use palisade_interp::Run;
 use palisade_property::{Goal, Property};
+use palisade_reduce::contracts::Contract;
 use palisade_witness::run::value_text;
 use std::fmt::Write;
 
@@ -71,6 +73,9 @@ pub fn text(finding: &Finding<'_>) -> String {
             let _ = writeln!(text, "  {}:{}: invariant {fact}", at.file_name, at.line);
         }
     }
+    if let Some(Certificate::Contracts { contracts, .. }) = &finding.settled.certificate {
+        text.extend(contracts.iter().map(|c| contract(finding.program, c)));
+    }
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
         if !first.is_empty() {
@@ -86,6 +91,14 @@ pub fn text(finding: &Finding<'_>) -> String {
         let _ = writeln!(text, "inputs: {}", inputs(&replay.run));
     }
     text
+}
+
+/// What is claimed about a function, one line for each clause.
+fn contract(program: &Program, contract: &Contract) -> String {
+    let name = &program.funcs[contract.func].name;
+    let (requires, ensures) = contract.text(program);
+    let line = |what: &str, clause: &String| format!("  {name}: {what} {clause}\n");
+    requires.iter().map(|c| line("requires", c)).chain(ensures.iter().map(|c| line("ensures", c))).collect()
 }
 
 fn trace_line(finding: &Finding<'_>, l: &TraceLine) -> String {

@@ -36,6 +36,8 @@ struct Guided<'a> {
     start: &'a [u128],
     random: Random,
     dictionary: &'a Dictionary,
+    /// All constants of the program.
+    constants: &'a [u128],
     /// How many were taken.
     taken: &'a Cell<usize>,
 }
@@ -48,9 +50,28 @@ impl Inputs for Guided<'_> {
             (None, Some(values)) if self.random.below(256) > 0 => {
                 Some(values[self.random.below(values.len())])
             }
+            // A result may be compared with what is far from it in the text.
+            (None, None) if !self.constants.is_empty() && self.random.below(4) == 0 => {
+                Some(self.constants[self.random.below(self.constants.len())])
+            }
             _ => self.random.input(ty, edge),
         }
     }
+}
+
+/// The integer constants of a program.
+fn constants(program: &Program) -> Vec<u128> {
+    let mut found: Vec<u128> = program
+        .exprs
+        .iter()
+        .filter_map(|e| match (e.ty, &e.kind) {
+            (Scalar::Int(ty), ExprKind::Int(bits)) => Some(ty.decode(*bits) as u128),
+            _ => None,
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The constants that variables are compared with which take an input.
@@ -148,6 +169,7 @@ fn judge(run: &Run) -> Option<Outcome> {
 /// Runs that continue where earlier ones found something new.
 fn guided(program: &Program, budget: &Budget) -> Option<Outcome> {
     let dictionary = dictionary(program);
+    let constants = constants(program);
     let mut interp = Interp::new(program, config(GUIDED_STEPS, budget));
     let mut random = Random::new(0);
     let mut covered: IdxVec<EdgeId, bool> = IdxVec::filled(false, program.edges.len());
@@ -168,8 +190,13 @@ fn guided(program: &Program, budget: &Budget) -> Option<Outcome> {
         };
         let start = corpus[pick].clone();
         let taken = Cell::new(0);
-        let mut inputs =
-            Guided { start: &start, random: Random::new(seed), dictionary: &dictionary, taken: &taken };
+        let mut inputs = Guided {
+            start: &start,
+            random: Random::new(seed),
+            dictionary: &dictionary,
+            constants: &constants,
+            taken: &taken,
+        };
         let mut found = None;
         let mut observe = |edge: EdgeId, _: &State<'_>| {
             if !std::mem::replace(&mut covered[edge], true) {

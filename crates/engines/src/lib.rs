@@ -12,6 +12,7 @@ pub mod kinduction;
 pub mod numeric;
 pub mod path;
 pub mod predicate;
+pub mod summaries;
 pub mod unroll;
 pub mod value;
 

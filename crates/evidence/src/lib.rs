@@ -7,6 +7,7 @@ mod invariants;
 pub use invariants::Invariants;
 
 use palisade_cfa::{EdgeId, LocId, VarId};
+use palisade_reduce::contracts::Contract;
 
 /// What an engine found.
 #[derive(Clone, Debug)]
@@ -43,6 +44,14 @@ pub enum Certificate {
     Cover(Cover),
     /// The program depends on nothing, and its only run ends without an error.
     OnlyRun,
+    /// Contracts of recursive functions, and why the program with these contracts in place of the
+    /// calls is right.
+    Contracts {
+        /// The contracts.
+        contracts: Vec<Contract>,
+        /// About the task that [`palisade_reduce::contracts::task`] makes.
+        proof: Box<Certificate>,
+    },
 }
 
 /// Partial states at loop heads that together cover every reachable one: the listed registers have

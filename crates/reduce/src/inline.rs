@@ -43,6 +43,7 @@ pub fn inline(
             program,
             errors: Vec::new(),
             cuts: Vec::new(),
+            unmodelled: unmodelled.to_vec(),
             recursion_cut: false,
             origin: Origin::default(),
         },

@@ -7,6 +7,7 @@
 //! invariants speak about the program the user wrote.
 
 pub mod compact;
+pub mod contracts;
 pub mod inline;
 pub mod promote;
 pub mod propagate;
@@ -40,6 +41,8 @@ pub struct Task {
     /// Locations where a call was not followed: it recurses too deep, or does what the automaton
     /// cannot show. A proof must show them unreachable.
     pub cuts: Vec<LocId>,
+    /// The calls of the source that are cut because they do what the automaton cannot show.
+    pub unmodelled: Vec<EdgeId>,
     /// Whether some cut is a recursive call, so that following deeper may help.
     pub recursion_cut: bool,
     /// Where locations and edges came from.

@@ -78,6 +78,7 @@ impl<'p> Isolator<'p> {
             program,
             errors: Vec::new(),
             cuts: Vec::new(),
+            unmodelled: Vec::new(),
             recursion_cut: false,
             origin,
         };

@@ -1,0 +1,155 @@
+//! Recursion by contracts: what holds of the arguments and the result of every call.
+//!
+//! Clauses that hold in all observed calls are guessed ([`guess`], [`samples`]). Then those that
+//! do not follow from the others are dropped, one after the other, until all that are left
+//! support one another: the program that [`palisade_reduce::contracts`] weaves of them has no way
+//! to violate one. If it also has no error, it has no recursion either, so that the other engines
+//! can prove it.
+
+mod guess;
+mod samples;
+
+use crate::bmc::Bmc;
+use crate::houdini::Houdini;
+use crate::kinduction::KInduction;
+use crate::unroll::Unrolling;
+use crate::{Certificate, Engine, Outcome};
+use guess::Level;
+use palisade_base::Budget;
+use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Terms};
+use palisade_reduce::Task;
+use palisade_reduce::contracts::{self, Claim, Contract};
+use rustc_hash::{FxHashMap, FxHashSet};
+use samples::Samples;
+use std::fmt;
+
+/// The engine `summaries`.
+pub struct Summaries;
+
+/// Passes through loops that are followed to refute clauses.
+const PASSES: u32 = 2;
+
+impl Engine for Summaries {
+    fn name(&self) -> &'static str {
+        "summaries"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        match search(task, budget, progress) {
+            Ok(certificate) => Outcome::Proof(certificate),
+            Err(why) => Outcome::Unknown(why),
+        }
+    }
+}
+
+/// Tries few clauses first, then more.
+fn search(
+    task: &Task,
+    budget: &Budget,
+    progress: &dyn Fn(fmt::Arguments<'_>),
+) -> Result<Certificate, String> {
+    let funcs = contracts::candidates(&task.source)?;
+    progress(format_args!("observing calls"));
+    let samples = Samples::collect(&task.source, &funcs, budget);
+    let mut reason = String::new();
+    for level in Level::ALL {
+        let guessed = funcs.iter().map(|&f| guess::contract(&task.source, f, &samples, level)).collect();
+        let contracts = supported(task, guessed, budget, progress)?;
+        match prove(task, &contracts, level == Level::All, budget, progress) {
+            Ok(proof) => return Ok(Certificate::Contracts { contracts, proof: Box::new(proof) }),
+            Err(why) => reason = why,
+        }
+        budget.check().map_err(|stop| stop.to_string())?;
+    }
+    Err(reason)
+}
+
+/// Drops clauses until those that are left support one another, as far as loops are followed.
+fn supported(
+    task: &Task,
+    mut contracts: Vec<Contract>,
+    budget: &Budget,
+    progress: &dyn Fn(fmt::Arguments<'_>),
+) -> Result<Vec<Contract>, String> {
+    loop {
+        let clauses: usize = contracts.iter().map(|c| c.requires.len() + c.ensures.len()).sum();
+        progress(format_args!("{clauses} clauses"));
+        let broken = broken(task, &contracts, budget)?;
+        if broken.is_empty() {
+            return Ok(contracts);
+        }
+        for (contract, c) in contracts.iter_mut().enumerate() {
+            for (ensures, clauses) in [(false, &mut c.requires), (true, &mut c.ensures)] {
+                let mut clause = 0..;
+                clauses.retain(|_| {
+                    clause.next().is_none_or(|clause| !broken.contains(&Claim { contract, ensures, clause }))
+                });
+            }
+        }
+    }
+}
+
+/// Clauses that the others do not support.
+fn broken(task: &Task, contracts: &[Contract], budget: &Budget) -> Result<FxHashSet<Claim>, String> {
+    let (woven, claims) = contracts::task(task, contracts)?;
+    let claims: FxHashMap<_, _> = claims.into_iter().collect();
+    let mut terms = Terms::new();
+    let mut solver = BvSolver::new();
+    solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
+    let mut unrolling = Unrolling::new(&woven, &mut terms);
+    unrolling.run(&mut terms, PASSES, budget).map_err(|stop| stop.to_string())?;
+    let mut open: Vec<_> = unrolling
+        .take_errors()
+        .into_iter()
+        .filter_map(|r| Some((*claims.get(&woven.error_at(r.loc)?.check)?, r.guard)))
+        .collect();
+    let mut broken = FxHashSet::default();
+    loop {
+        open.retain(|(claim, _)| !broken.contains(claim));
+        let any = terms.or_all(open.iter().map(|(_, guard)| *guard));
+        if terms.bool_value(any) == Some(false) {
+            return Ok(broken);
+        }
+        match solver.check(&mut terms, &[any]) {
+            Answer::Unsat => return Ok(broken),
+            Answer::Unknown(why) => return Err(why.to_string()),
+            Answer::Sat => {}
+        }
+        let Some(model) = solver.model(&mut terms) else { return Err("the solver gave no model".into()) };
+        let mut evaluator = Evaluator::new(&model);
+        let before = broken.len();
+        broken.extend(open.iter().filter(|(_, g)| evaluator.truth(&terms, *g)).map(|(claim, _)| *claim));
+        if broken.len() == before {
+            return Err("the solver's model shows nothing".into());
+        }
+    }
+}
+
+/// Proves the program with the contracts in place of the calls.
+fn prove(
+    task: &Task,
+    contracts: &[Contract],
+    insist: bool,
+    budget: &Budget,
+    progress: &dyn Fn(fmt::Arguments<'_>),
+) -> Result<Certificate, String> {
+    let (woven, _) = contracts::task(task, contracts)?;
+    let graph = woven.program.analyse();
+    let loops = graph.loop_heads(woven.program.entry).next().is_some();
+    // The last one may search for long.
+    let engines: &[&dyn Engine] = match (loops, insist) {
+        (false, _) => &[&Bmc],
+        (true, false) => &[&Houdini],
+        (true, true) => &[&Houdini, &KInduction],
+    };
+    let mut reason = String::new();
+    for engine in engines {
+        progress(format_args!("contracts by {}", engine.name()));
+        match engine.run(&woven, budget, progress) {
+            Outcome::Proof(proof) => return Ok(proof),
+            Outcome::Bug(_) => return Err("the contracts that were found are too weak".into()),
+            Outcome::Unknown(why) => reason = why,
+        }
+    }
+    Err(reason)
+}

@@ -1,0 +1,82 @@
+//! Calls that runs on pseudo-random inputs make.
+
+use palisade_base::Budget;
+use palisade_cfa::*;
+use palisade_interp::{Config, Discard, Interp, Random, State};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Runs, and the steps of each.
+const RUNS: u64 = 60;
+const STEPS: u64 = 20_000;
+/// Different calls of a function that are kept.
+const KEPT: usize = 600;
+
+/// Observed calls of functions from integers to integers.
+#[derive(Default)]
+pub struct Samples {
+    /// Arguments of all calls.
+    pub called: FxHashMap<FuncId, BTreeSet<Vec<i128>>>,
+    /// Arguments and result, the last of the list, of calls that returned.
+    pub returned: FxHashMap<FuncId, BTreeSet<Vec<i128>>>,
+}
+
+impl Samples {
+    /// Runs the program and observes the calls of functions.
+    pub fn collect(program: &Program, funcs: &[FuncId], budget: &Budget) -> Samples {
+        let mut samples = Samples::default();
+        let config = Config {
+            step_limit: STEPS,
+            memory_limit: 64 << 20,
+            trace_cap: None,
+            budget: Some(budget.clone()),
+        };
+        let mut interp = Interp::new(program, config);
+        for seed in 0..RUNS {
+            // Calls that have not returned: how many calls were active in them, and the arguments.
+            let mut active: Vec<(usize, FuncId, Vec<i128>)> = Vec::new();
+            let mut observe = |edge: EdgeId, state: &State<'_>| {
+                let (_, depth) = state.function();
+                let int = |e: ExprId| state.eval(e).ok().and_then(|v| v.as_int());
+                match &program.edges[edge].op {
+                    Op::Call { callee: Callee::Direct(f), args, .. } if funcs.contains(f) => {
+                        let scalar = |a: &Arg| match a {
+                            Arg::Scalar(e) => int(*e),
+                            Arg::Aggregate(_) => None,
+                        };
+                        if let Some(args) = args.iter().map(scalar).collect::<Option<Vec<i128>>>() {
+                            keep(&mut samples.called, *f, args.clone());
+                            active.push((depth + 1, *f, args));
+                        }
+                    }
+                    Op::Return { value } => {
+                        while active.last().is_some_and(|(d, ..)| *d > depth) {
+                            active.pop();
+                        }
+                        if let Some((_, f, mut args)) = active.pop_if(|(d, ..)| *d == depth)
+                            && let Some(Arg::Scalar(e)) = value
+                            && let Some(result) = int(*e)
+                        {
+                            args.push(result);
+                            keep(&mut samples.returned, f, args);
+                        }
+                    }
+                    _ => {}
+                }
+                true
+            };
+            interp.run_observed(&mut Random::new(seed), &mut Discard, &mut observe);
+            if budget.stopped().is_some() {
+                break;
+            }
+        }
+        samples
+    }
+}
+
+fn keep(all: &mut FxHashMap<FuncId, BTreeSet<Vec<i128>>>, func: FuncId, values: Vec<i128>) {
+    let kept = all.entry(func).or_default();
+    if kept.len() < KEPT {
+        kept.insert(values);
+    }
+}
