@@ -9,6 +9,7 @@ use palisade_engines::houdini::{Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::predicate::Predicates;
+use palisade_engines::summaries::Summaries;
 use palisade_engines::value::ExplicitValues;
 
 /// An analysis that can be chosen on the command line.
@@ -25,12 +26,17 @@ pub struct Analysis {
 pub fn analyses() -> Vec<Analysis> {
     let entry = |weight, summary, engine| Analysis { summary, weight, engine };
     vec![
-        entry(2, "execution on pseudo-random inputs: shallow bugs in milliseconds", Box::new(Concrete)),
+        entry(
+            2,
+            "execution on pseudo-random inputs: shallow bugs in milliseconds, and the one run of closed programs",
+            Box::new(Concrete),
+        ),
         entry(
             5,
             "bounded model checking: unroll until a bug or the end of the program is found",
             Box::new(Bmc),
         ),
+        entry(3, "contracts of recursive functions in place of their calls", Box::new(Summaries)),
         entry(
             2,
             "abstract interpretation with intervals",
