@@ -25,7 +25,7 @@ const PRINTING: [&str; 3] = ["printf", "puts", "putchar"];
 /// External functions that the library does not know: a run that calls one is refused.
 const REFUSED_WHEN_CALLED: [&str; 2] = ["__VERIFIER_error", "reach_error"];
 /// Locations times variables of a function beyond which it is not looked at.
-const MAX_SETTINGS: usize = 50_000_000;
+const MAX_SETTINGS: usize = 10_000_000;
 
 /// Executes the program if it has no other run than this one. Otherwise, or if that is not clear,
 /// tells why.
