@@ -187,7 +187,8 @@ impl Inliner<'_> {
         };
         let mut at = src;
         if let (Some(place), Some(value)) = (result, value) {
-            at = self.then(this.frame, id, at, assign(place, value));
+            let op = self.assign(place, value);
+            at = self.then(this.frame, id, at, op);
         }
         let body = self.source.body(this.func);
         for &var in body.params.iter().chain(&body.locals) {
@@ -241,7 +242,8 @@ impl Inliner<'_> {
             }
             if let Some(&value) = args.get(i) {
                 let place = self.out.program.var_place(param);
-                at = self.then(frame, id, at, assign(place, value));
+                let op = self.assign(place, value);
+                at = self.then(frame, id, at, op);
             }
         }
         let callee = self.out.origin.frames.push(Frame { func, caller: Some((frame, id)) });
@@ -300,11 +302,18 @@ impl Inliner<'_> {
         let op = result.map_or(Op::Skip, |dst| Op::Havoc { dst, input: false });
         self.edge(at, op, dst, id);
     }
-}
 
-fn assign(dst: PlaceId, value: Arg) -> Op {
-    match value {
-        Arg::Scalar(src) => Op::Assign { dst, src },
-        Arg::Aggregate(src) => Op::Copy { dst, src },
+    /// Passes a value. A call through a pointer may pass a scalar as another one of the same size.
+    fn assign(&mut self, dst: PlaceId, value: Arg) -> Op {
+        let program = &mut self.out.program;
+        match value {
+            Arg::Scalar(src) => match program.place_scalar(dst) {
+                Some(want) if want != program.exprs[src].ty => {
+                    Op::Assign { dst, src: program.add_expr(want, ExprKind::Convert(src)) }
+                }
+                _ => Op::Assign { dst, src },
+            },
+            Arg::Aggregate(src) => Op::Copy { dst, src },
+        }
     }
 }
