@@ -276,9 +276,15 @@ impl Encoder<'_> {
     }
 
     /// The pointer with an address: the one it came from if that is known, an absolute one for a
-    /// constant, and otherwise anything with that address.
+    /// constant, by cases for a choice, and otherwise anything with that address.
     pub(crate) fn int_to_ptr(&mut self, terms: &mut Terms, int: Term) -> Term {
         if let Some(&pointer) = self.pointer_of.get(&int) {
+            return pointer;
+        }
+        if let (palisade_logic::Op::Ite, &[cond, a, b]) = (terms.op(int), terms.args(int)) {
+            let (a, b) = (self.int_to_ptr(terms, a), self.int_to_ptr(terms, b));
+            let pointer = terms.ite(cond, a, b);
+            self.pointer_of.insert(int, pointer);
             return pointer;
         }
         let object =
