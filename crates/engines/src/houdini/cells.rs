@@ -89,7 +89,23 @@ impl<'p> Cells<'p> {
             }
             this.note_bound(cond);
         }
+        // What is known of an index is said by ranges; other conditions are the better premises.
+        let indices: Vec<VarId> = this.tuples.iter().flatten().flat_map(|&e| this.registers(e)).collect();
+        let mut conditions = std::mem::take(&mut this.conditions);
+        conditions.sort_by_key(|&c| this.registers(c).iter().any(|v| indices.contains(v)));
+        this.conditions = conditions;
         Some(this)
+    }
+
+    /// The integer registers that an expression reads.
+    fn registers(&self, e: ExprId) -> Vec<VarId> {
+        let mut found = Vec::new();
+        self.program.visit_op(&Op::Assume { cond: e }, &mut |used| {
+            if let Use::Read(place) = used {
+                found.extend(register(self.program, place).map(|(var, _)| var));
+            }
+        });
+        found
     }
 
     /// The indices of a scalar place, if one of them varies.
