@@ -282,7 +282,11 @@ impl<'p> Encoder<'p> {
     /// Library functions that write through their arguments make everything there arbitrary.
     fn external_writes(&mut self, terms: &mut Terms, s: &mut State, callee: Callee, args: &[Arg]) {
         let Callee::Direct(func) = callee else { return };
-        if !writes_through_arguments(&self.program.funcs[func].name) {
+        let name = &*self.program.funcs[func].name;
+        let name = name.strip_prefix("__builtin_").unwrap_or(name);
+        let prints = format_position(name);
+        let stores = prints.is_some_and(|i| !args.get(i).is_some_and(|a| only_prints(self.program, a)));
+        if !stores && !writes_through_arguments(name) {
             return;
         }
         for arg in args {
@@ -453,11 +457,43 @@ impl<'p> Encoder<'p> {
     }
 }
 
+/// Which argument of an external function is a format that it prints by.
+fn format_position(name: &str) -> Option<usize> {
+    match name {
+        "printf" | "vprintf" => Some(0),
+        "fprintf" | "vfprintf" | "dprintf" | "vdprintf" | "__printf_chk" | "__vprintf_chk" | "syslog" => {
+            Some(1)
+        }
+        "__fprintf_chk" | "__vfprintf_chk" => Some(2),
+        _ => None,
+    }
+}
+
+/// Whether a format is a string literal without `%n`, which would store a count.
+fn only_prints(program: &Program, format: &Arg) -> bool {
+    let Arg::Scalar(mut e) = *format else { return false };
+    while let ExprKind::Convert(inner) = program.exprs[e].kind {
+        e = inner;
+    }
+    let ExprKind::Addr(place) = program.exprs[e].kind else { return false };
+    let Base::Var(var) = program.places[place].base else { return false };
+    let (Init::Image(items), true) = (&program.vars[var].init, program.vars[var].read_only) else {
+        return false;
+    };
+    items.iter().all(|item| match &item.value {
+        InitValue::Bytes(bytes) => !bytes.split(|b| *b == b'%').skip(1).any(|rest| {
+            let conversion = rest.iter().find(|b| !b"0123456789-+ #.*hlLqjzt'$".contains(b));
+            conversion == Some(&b'n')
+        }),
+        _ => false,
+    })
+}
+
 /// External library functions that store through pointers they are given. Functions nobody knows
 /// change nothing, by the contract of [`Op::Call`].
 fn writes_through_arguments(name: &str) -> bool {
     const NAMES: &str = "scanf fscanf sscanf vscanf vfscanf vsscanf __isoc99_scanf __isoc99_fscanf \
-        __isoc99_sscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf __sprintf_chk __snprintf_chk \
+        __isoc99_sscanf __isoc23_scanf __isoc23_fscanf __isoc23_sscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf __sprintf_chk __snprintf_chk \
         __vsprintf_chk __vsnprintf_chk fgets gets getline getdelim fread read pread recv recvfrom recvmsg \
         readlink getcwd realpath gethostname time gettimeofday clock_gettime stat fstat lstat strftime \
         asctime_r ctime_r gmtime_r localtime_r nanosleep strtod strtof strtold frexp frexpf modf modff \

@@ -13,10 +13,12 @@ const RUNS: u64 = 30;
 const STEPS: u64 = 20_000;
 /// Bytes that a run may allocate: filling large objects with random bytes takes long.
 const MEMORY: u64 = 1 << 16;
-/// Visits of a loop head in one run at which candidates are looked at; later, every time their number has doubled.
+/// Visits of a loop head in one run at which candidates are looked at; later, every time their
+/// number has doubled.
 const VISITS: u64 = 4;
 
-/// Drops what a run contradicts: `alive` tells for each of the loop heads which candidates are believed.
+/// Drops what a run contradicts: `alive` tells for each of the loop heads which candidates are
+/// believed.
 ///
 /// Ghosts take a random value in each run. A candidate that has no value, because it reads where
 /// nothing is, stays.
