@@ -33,6 +33,20 @@ pub fn indices(program: &Program, place: PlaceId) -> Vec<(ExprId, u64)> {
 /// overwrite.
 const MANY_BYTES: u64 = 4096;
 
+/// A cell that a block operation covers, as a whole or in part.
+#[derive(Clone, Copy, Debug)]
+struct Covered {
+    region: RegionId,
+    /// Where the cell begins, counted from the start of the block; negative before it.
+    at: i64,
+    /// Bytes of the cell.
+    bytes: u64,
+    /// The first covered byte of the cell.
+    first: u64,
+    /// One past the last covered byte of the cell.
+    end: u64,
+}
+
 impl Encoder<'_> {
     /// The value of a scalar place.
     pub(crate) fn load(&mut self, terms: &mut Terms, s: &State, place: PlaceId) -> Term {
@@ -274,17 +288,15 @@ impl Encoder<'_> {
         if to_cell != from_cell || size > MANY_BYTES {
             return self.forget_node(terms, s, to_cell.node);
         }
+        // All is read before anything is written: the ranges may overlap.
         let mut read = Vec::new();
-        for (region, off, whole) in self.cells(to_cell, size) {
-            let value = whole.then(|| {
-                let at = self.shifted(terms, from, off);
-                self.read_raw(terms, s, region, at)
-            });
-            read.push((region, off, value));
+        for covered in self.cells(to_cell, size) {
+            let at = self.placed(terms, from, covered.at);
+            let value = self.read_raw(terms, s, covered.region, at);
+            read.push((covered, value));
         }
-        for (region, off, value) in read {
-            let at = self.shifted(terms, to, off);
-            self.write_raw(terms, s, region, at, value);
+        for (covered, value) in read {
+            self.write_covered(terms, s, to, covered, Some(value));
         }
     }
 
@@ -297,36 +309,47 @@ impl Encoder<'_> {
         byte: Option<Term>,
         size: u64,
     ) {
-        if self.regions.sole_object(cell.node) == Some(size) {
-            return self.fill_node(terms, s, cell.node, byte);
-        }
         if size > MANY_BYTES {
             return self.forget_node(terms, s, cell.node);
         }
-        for (region, off, whole) in self.cells(cell, size) {
-            let value = byte.filter(|_| whole).map(|byte| self.repeated(terms, region, byte));
-            let at = self.shifted(terms, to, off);
-            self.write_raw(terms, s, region, at, value);
+        for covered in self.cells(cell, size) {
+            let value = byte.map(|byte| self.repeated(terms, covered.region, byte));
+            self.write_covered(terms, s, to, covered, value);
         }
     }
 
-    /// Sets all bytes of the only object of a node.
-    fn fill_node(&mut self, terms: &mut Terms, s: &mut State, node: NodeId, byte: Option<Term>) {
-        for region in self.regions.regions_of(node).to_vec() {
-            let slot = self.layout.region(region);
-            match (byte, self.layout.slots[slot].0) {
-                (None, _) => self.forget_region(terms, s, region),
-                (Some(byte), Sort::Array { index, .. }) => {
-                    let cell = self.repeated(terms, region, byte);
-                    let array = terms.const_array(index, cell);
-                    s.slots.set(slot, array);
-                }
-                (Some(byte), _) => {
-                    let cell = self.repeated(terms, region, byte);
-                    s.slots.set(slot, cell);
-                }
-            }
+    /// Writes the covered bytes of a cell: those of `value`, or anything. The others stay, where
+    /// bytes of the cell can be told apart.
+    fn write_covered(
+        &mut self,
+        terms: &mut Terms,
+        s: &mut State,
+        start: Term,
+        covered: Covered,
+        value: Option<Term>,
+    ) {
+        let Covered { region, at, bytes, first, end } = covered;
+        let pointer = self.placed(terms, start, at);
+        if (first, end) == (0, bytes) {
+            return self.write_raw(terms, s, region, pointer, value);
         }
+        if self.regions.regions[region].kind == CellKind::Ptr {
+            return self.write_raw(terms, s, region, pointer, None);
+        }
+        let width = 8 * bytes as u32;
+        let (first, end) = (8 * first as u32, 8 * end as u32);
+        let value = value.unwrap_or_else(|| self.unknown(terms, Sort::BitVec(width), false));
+        let old = self.read_raw(terms, s, region, pointer);
+        let mut new = terms.extract(value, end - 1, first);
+        if first > 0 {
+            let low = terms.extract(old, first - 1, 0);
+            new = terms.concat(new, low);
+        }
+        if end < width {
+            let high = terms.extract(old, width - 1, end);
+            new = terms.concat(high, new);
+        }
+        self.write_raw(terms, s, region, pointer, Some(new));
     }
 
     /// Sets the bytes of an object that nobody has seen yet; what is not set is arbitrary already.
@@ -338,11 +361,10 @@ impl Encoder<'_> {
         byte: Term,
         size: u64,
     ) {
-        for (region, off, whole) in self.cells(cell, size.min(MANY_BYTES)) {
-            if whole {
-                let at = self.shifted(terms, to, off);
-                let value = self.repeated(terms, region, byte);
-                self.write_raw(terms, s, region, at, Some(value));
+        for covered in self.cells(cell, size.min(MANY_BYTES)) {
+            if (covered.first, covered.end) == (0, covered.bytes) {
+                let value = self.repeated(terms, covered.region, byte);
+                self.write_covered(terms, s, to, covered, Some(value));
             }
         }
     }
@@ -359,24 +381,48 @@ impl Encoder<'_> {
         }
     }
 
-    /// The cells among the `size` bytes from `start` on: region, distance from `start`, and
-    /// whether the cell lies inside as a whole.
-    fn cells(&self, start: Cell, size: u64) -> Vec<(RegionId, u64, bool)> {
+    /// The cells that share a byte with the `size` bytes from `start` on. A cell may begin before
+    /// `start` and end after the last byte.
+    fn cells(&self, start: Cell, size: u64) -> Vec<Covered> {
+        let node = self.regions.points_to.find(start).node;
+        let regions = self.regions.regions_of(node);
+        let longest = regions.iter().map(|&r| self.cell_bytes(r)).max().unwrap_or(1) as i64;
         let mut out = Vec::new();
-        for k in 0..size as i64 {
-            let cell = self.regions.points_to.find(Cell { off: start.off + k, ..start });
-            for &region in self.regions.regions_of(cell.node) {
+        for at in 1 - longest..size as i64 {
+            let cell = self.regions.points_to.find(Cell { off: start.off + at, ..start });
+            for &region in regions {
                 let r = &self.regions.regions[region];
-                let bytes = match r.kind {
-                    CellKind::Byte if (r.at.off..r.end).contains(&cell.off) => 1,
-                    CellKind::Bits(bytes) if r.at.off == cell.off => bytes,
-                    CellKind::Ptr if r.at.off == cell.off => u64::from(self.layout.off_bits / 8),
-                    _ => continue,
+                let begins = match r.kind {
+                    CellKind::Byte => (r.at.off..r.end).contains(&cell.off),
+                    CellKind::Bits(_) | CellKind::Ptr => r.at.off == cell.off,
                 };
-                out.push((region, k as u64, k as u64 + bytes <= size));
+                let bytes = self.cell_bytes(region);
+                if begins && at + bytes as i64 > 0 {
+                    let first = (-at).max(0) as u64;
+                    let end = bytes.min((size as i64 - at) as u64);
+                    out.push(Covered { region, at, bytes, first, end });
+                }
             }
         }
         out
+    }
+
+    /// Bytes of a region's cells.
+    fn cell_bytes(&self, region: RegionId) -> u64 {
+        match self.regions.regions[region].kind {
+            CellKind::Byte => 1,
+            CellKind::Bits(bytes) => bytes,
+            CellKind::Ptr => u64::from(self.layout.off_bits / 8),
+        }
+    }
+
+    /// The pointer some bytes further or back.
+    fn placed(&self, terms: &mut Terms, pointer: Term, by: i64) -> Term {
+        if by == 0 {
+            return pointer;
+        }
+        let by = terms.bv_signed(self.layout.off_bits, i128::from(by));
+        self.moved(terms, pointer, by)
     }
 
     fn read_raw(&mut self, terms: &mut Terms, s: &State, region: RegionId, pointer: Term) -> Term {

@@ -59,8 +59,6 @@ pub struct Regions {
     place_cells: BTreeMap<PlaceId, Cell>,
     /// The cell each dereferenced or copied pointer expression has.
     pointer_cells: BTreeMap<ExprId, Cell>,
-    /// The size of a variable that is the only object of its node.
-    sole_objects: BTreeMap<NodeId, u64>,
 }
 
 /// Cells of more than this many elements are not initialised one by one.
@@ -123,7 +121,6 @@ impl Regions {
             of_node: BTreeMap::new(),
             place_cells,
             pointer_cells,
-            sole_objects: BTreeMap::new(),
         };
         for (node, accesses) in accesses {
             this.cut(node, &accesses);
@@ -231,11 +228,6 @@ impl Regions {
         let ids = self.of_node.get(&cell.node)?;
         let i = ids.partition_point(|&r| self.regions[r].at.off <= cell.off);
         ids[..i].last().copied().filter(|&r| cell.off < self.regions[r].end)
-    }
-
-    /// The size of the only object of a node, if it is a variable.
-    pub fn sole_object(&self, node: NodeId) -> Option<u64> {
-        self.sole_objects.get(&node).copied()
     }
 
     /// All regions of a node.
