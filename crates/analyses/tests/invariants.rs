@@ -7,7 +7,7 @@ use palisade_analyses::invariants::{backward, bounds, forward, learning, templat
 use palisade_base::Budget;
 use palisade_cfa::LocId;
 use palisade_domains::Intervals;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::sync::Arc;
 
 fn task(text: &str) -> Task {

@@ -24,7 +24,7 @@ palisade_base::idx! {
 }
 
 /// A whole program.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// Sizes of pointers and `long`.
     pub data_model: DataModel,
@@ -47,7 +47,7 @@ pub struct Program {
 }
 
 /// A function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Function {
     /// Its name in the source.
     pub name: Arc<str>,
@@ -60,7 +60,7 @@ pub struct Function {
 }
 
 /// The graph of a function. Its locations are those whose [`Loc::func`] is the function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Body {
     /// Parameters in order, assigned by the call.
     pub params: Vec<VarId>,
@@ -86,7 +86,7 @@ pub enum VarKind {
 }
 
 /// A variable. One whose address is never taken is a plain register.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// Name in the source, or a made-up one that starts with `.`.
     pub name: Arc<str>,
@@ -142,7 +142,7 @@ pub enum InitValue {
 }
 
 /// A control location.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Loc {
     /// The function it belongs to.
     pub func: FuncId,
@@ -160,7 +160,7 @@ pub struct Loc {
 }
 
 /// One step.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Edge {
     /// Where it starts.
     pub src: LocId,

@@ -59,6 +59,26 @@ impl Program {
             f(used);
         }
     }
+
+    /// Whether some operation asks for sizes or lifetimes of objects.
+    pub fn asks_about_objects(&self) -> bool {
+        let mut asked = false;
+        for edge in &self.edges {
+            self.visit_op(&edge.op, &mut |used| {
+                if let Use::Expr(e) = used {
+                    asked |= matches!(
+                        self.exprs[e].kind,
+                        ExprKind::Valid { .. }
+                            | ExprKind::Freeable(_)
+                            | ExprKind::ObjectSize(_)
+                            | ExprKind::HeapEmpty
+                            | ExprKind::HeapTracked
+                    );
+                }
+            });
+        }
+        asked
+    }
 }
 
 fn used_arg(arg: &Arg) -> Use {

@@ -10,7 +10,7 @@ use palisade_cfa::{Graph, IntTy, LocId, Scalar, VarId};
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Cover;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Op, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Known states of a loop head: for each set of variables the values they have together.

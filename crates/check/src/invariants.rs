@@ -7,7 +7,7 @@ use palisade_cfa::*;
 use palisade_encode::{Encoder, State, segment};
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 
 struct Checker<'t> {
@@ -117,7 +117,7 @@ impl<'t> Checker<'t> {
 /// The task with the pool of the invariants. Expressions of the pool must be well formed, since an
 /// engine may be wrong in any way.
 fn extended(task: &Task, invariants: &Invariants) -> Task {
-    Task { program: invariants.extend(&task.program), ..task.clone() }
+    task.with_program(invariants.extend(&task.program))
 }
 
 /// Checks that the invariants are initial, inductive and sufficient.

@@ -21,7 +21,7 @@ pub mod unrolling;
 
 use palisade_base::Budget;
 use palisade_evidence::Certificate;
-use palisade_reduce::{Task, contracts};
+use palisade_task::{Task, contracts};
 
 /// Why a certificate was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,9 +48,12 @@ pub fn certificate(task: &Task, certificate: &Certificate, budget: &Budget) -> R
         Certificate::Invariants(invariants) => invariants::check(task, invariants, budget),
         Certificate::Cover(cover) => cover::check(task, cover, budget),
         Certificate::OnlyRun => only_run::check(task, budget),
-        Certificate::Contracts { contracts, proof } => {
-            let (woven, _) = contracts::task(task, contracts).map_err(Rejection::Wrong)?;
-            self::certificate(&woven, proof, budget)
+        Certificate::Contracts { contracts, woven, proof } => {
+            let again = contracts::weave(&task.source, contracts).map_err(Rejection::Wrong)?;
+            if *woven.source != again.program || woven.unmodelled != task.unmodelled {
+                return Err(Rejection::Wrong("the proof is about another program".into()));
+            }
+            self::certificate(woven, proof, budget)
         }
         Certificate::KInduction { k, invariants } => {
             invariants::check_k_induction(task, *k, invariants, budget)

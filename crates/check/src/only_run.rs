@@ -5,7 +5,7 @@
 use crate::Rejection;
 use palisade_base::Budget;
 use palisade_interp::{Config, Outcome, only_run};
-use palisade_reduce::Task;
+use palisade_task::Task;
 
 /// Executes the source of the task.
 pub fn check(task: &Task, budget: &Budget) -> Result<(), Rejection> {

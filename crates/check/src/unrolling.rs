@@ -9,7 +9,7 @@ use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_encode::{Encoder, State};
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Sort, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 
 struct Unroller<'t> {

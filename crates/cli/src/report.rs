@@ -7,7 +7,7 @@ use palisade_check::replay::Replay;
 use palisade_engines::Certificate;
 use palisade_interp::Run;
 use palisade_property::{Goal, Property};
-use palisade_reduce::contracts::Contract;
+use palisade_task::contracts::Contract;
 use palisade_witness::run::value_text;
 use std::fmt::Write;
 

@@ -6,7 +6,6 @@ use crate::regions::{RegionId, Regions, register_of};
 use crate::state::{Slots, State};
 use palisade_cfa::*;
 use palisade_logic::{BitVec, Func, Sort, Term, Terms};
-use palisade_reduce::promote::asks_about_objects;
 use rustc_hash::FxHashMap;
 
 /// A value that the program does not determine.
@@ -66,7 +65,7 @@ impl<'p> Encoder<'p> {
     /// asks for them.
     pub fn new(program: &'p Program, terms: &mut Terms) -> Self {
         let regions = Regions::new(program);
-        let layout = Layout::new(program, &regions, asks_about_objects(program));
+        let layout = Layout::new(program, &regions, program.asks_about_objects());
         let off = Sort::BitVec(layout.off_bits);
         let obj = Sort::BitVec(OBJ_BITS);
         Encoder {

@@ -9,7 +9,7 @@ use crate::state::State;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_logic::{Sort, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// Where a segment can end, with the state there.

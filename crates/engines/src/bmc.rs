@@ -8,7 +8,7 @@ use crate::unroll::Unrolling;
 use crate::{Certificate, Engine, Outcome};
 use palisade_base::Budget;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::fmt;
 
 /// The engine `bmc`.

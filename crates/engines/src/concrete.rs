@@ -12,7 +12,7 @@ use palisade_cfa::*;
 use palisade_interp::{
     Config, Discard, Inputs, Interp, Outcome as RunOutcome, Random, Run, State, Taken, only_run,
 };
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::fmt;

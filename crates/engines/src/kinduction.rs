@@ -12,7 +12,7 @@ use palisade_encode::segment;
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl Engine for KInduction {
             Ok(found) => found.invariants,
             Err(_) => Invariants::none(&task.program),
         };
-        let extended = Task { program: invariants.extend(&task.program), ..task.clone() };
+        let extended = task.with_program(invariants.extend(&task.program));
         match induction(&extended, &invariants, budget, progress) {
             Ok(Some(k)) => Outcome::Proof(Certificate::KInduction { k, invariants }),
             Ok(None) => Outcome::Unknown("not inductive".into()),

@@ -19,7 +19,7 @@ pub mod value;
 use palisade_base::{Budget, SourceMap};
 pub use palisade_cpa::export::Format;
 pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::fmt;
 
 /// A way to settle tasks.

@@ -13,7 +13,7 @@ use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, ex
 use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
 use palisade_num::Rat;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use palisade_cfa::{EdgeId, Scalar};
 use palisade_encode::regions::CellKind;
 use palisade_encode::{Contents, Encoder};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Model, Solver, Terms, Value};
-use palisade_reduce::Task;
+use palisade_task::Task;
 
 /// Solves the path of a task's edges from the entry on.
 pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Counterexample, String> {
@@ -42,7 +42,7 @@ pub fn read_unknowns(task: &Task, terms: &Terms, encoder: &Encoder<'_>, model: &
         let Value::BitVec(value) = evaluator.value(terms, unknown.term) else { continue };
         let bits = value.to_u128().unwrap_or(0);
         let edge = task.origin.edges[unknown.edge];
-        match unknown.entered.and_then(|var| Some((var, *task.origin.pieces.get(&var)?))) {
+        match unknown.entered.and_then(|var| Some((var, task.origin.pieces.get(&var)?.1))) {
             None => unknowns.push(Chosen { edge, bits, input: unknown.input }),
             Some((var, offset)) => {
                 // Members of an object come to life one after the other, by ascending offsets.

@@ -22,7 +22,7 @@ use palisade_encode::segment::{self, End};
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Sort, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl Engine for Predicates {
         for comparisons in [false, true] {
             let mut pool = Invariants::none(&task.program);
             let predicates = predicates(&task.program, &mut pool, comparisons);
-            let extended = Task { program: pool.extend(&task.program), ..task.clone() };
+            let extended = task.with_program(pool.extend(&task.program));
             progress(format_args!("{} predicates", predicates.len()));
             let mut search = match Search::new(&extended, &predicates, &live, budget) {
                 Ok(search) => search,

@@ -9,7 +9,7 @@ use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_encode::{Encoder, State};
 use palisade_logic::{Sort, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status, export};
 use palisade_evidence::Cover;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::fmt;
 
 /// The engine `value`.

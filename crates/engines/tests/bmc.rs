@@ -2,12 +2,12 @@
 
 use palisade_base::Budget;
 use palisade_engines::{Certificate, Engine, Outcome, bmc::Bmc};
-use palisade_reduce::Task;
+use palisade_task::Task;
 
 fn task(text: &str) -> Task {
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(palisade_cfa::verify(&program), []);
-    Task::new(&std::sync::Arc::new(program), 4, 100_000, &[]).expect("small")
+    palisade_reduce::task(&std::sync::Arc::new(program), 4, 100_000, &[]).expect("small")
 }
 
 fn run(text: &str) -> (Task, Outcome) {

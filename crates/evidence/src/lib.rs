@@ -7,7 +7,8 @@ mod invariants;
 pub use invariants::Invariants;
 
 use palisade_cfa::{EdgeId, LocId, VarId};
-use palisade_reduce::contracts::Contract;
+use palisade_task::Task;
+use palisade_task::contracts::Contract;
 
 /// What an engine found.
 #[derive(Clone, Debug)]
@@ -49,7 +50,9 @@ pub enum Certificate {
     Contracts {
         /// The contracts.
         contracts: Vec<Contract>,
-        /// About the task that [`palisade_reduce::contracts::task`] makes.
+        /// The task of the program that [`palisade_task::contracts::weave`] makes of them.
+        woven: Box<Task>,
+        /// About that task.
         proof: Box<Certificate>,
     },
 }

@@ -7,7 +7,7 @@ use palisade_cfa::{Callee, EdgeId, Op, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -82,7 +82,7 @@ pub fn settle(
     }
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
-        let task = match Task::new(program, depth, MAX_EDGES, &unmodelled) {
+        let task = match palisade_reduce::task(program, depth, MAX_EDGES, &unmodelled) {
             Ok(task) => task,
             Err(error) => {
                 return if depth == RECURSION[0] { Settled::unknown(error.to_string()) } else { last };

@@ -9,8 +9,8 @@ use palisade_engines::{Engine, Outcome as Found};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
-use palisade_reduce::Task;
-use palisade_reduce::contracts::{self, Atom, Clause, Contract, Relation, Term, Value};
+use palisade_task::Task;
+use palisade_task::contracts::{self, Atom, Clause, Contract, Relation, Term, Value};
 use palisade_testkit::Rng;
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
     for _ in 0..60 {
         let text = random_program(&mut rng);
         let source = Arc::new(compile(&text));
-        let task = Task::new(&source, 1, 100_000, &[]).expect("small");
+        let task = palisade_reduce::task(&source, 1, 100_000, &[]).expect("small");
         let Ok(funcs) = contracts::candidates(&source) else { continue };
         let config = Config { step_limit: 5_000, memory_limit: 16 << 20, ..Config::default() };
         let goes_wrong = (0..60).find(|&seed| {
@@ -94,7 +94,8 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
                 .iter()
                 .map(|&func| Contract { func, requires: clauses(2, false), ensures: clauses(4, true) })
                 .collect();
-            let (woven, _) = contracts::task(&task, &contracts).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let (woven, _) =
+                palisade_reduce::woven_task(&task, &contracts).unwrap_or_else(|e| panic!("{e}\n{text}"));
             match Bmc.run(&woven, &budget, &|_| ()) {
                 Found::Proof(_) => assert_eq!(goes_wrong, None, "{contracts:?}\n{text}"),
                 _ => refused += 1,

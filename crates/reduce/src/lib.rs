@@ -1,182 +1,55 @@
-//! Programs made ready for analysis: one function, error locations, nothing superfluous.
+//! Reductions: a task with nothing superfluous.
 //!
-//! [`Task::new`] turns an instrumented program into what every engine works on: all calls are
-//! inlined ([`inline`]), every check has become an error location, objects become variables
-//! ([`promote`]) and registers ([`split`]), known values are used ([`propagate`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are
-//! gone ([`compact`]). The task remembers where each edge came from, so that traces and
-//! invariants speak about the program the user wrote.
+//! [`reduce`] shrinks a task until nothing changes any more: objects become variables
+//! ([`mod@promote`]) and registers ([`mod@split`]), known values are used ([`mod@propagate`]), what
+//! cannot matter is cut away ([`mod@slice`]), and locations that do nothing are gone
+//! ([`compact`](palisade_task::compact)). The task still knows where each edge came from.
 
-pub mod compact;
-pub mod contracts;
-pub mod inline;
 pub mod promote;
 pub mod propagate;
-pub mod rewrite;
 pub mod slice;
 pub mod split;
 
-use palisade_base::{IdxVec, Span};
-use palisade_cfa::*;
-use rustc_hash::FxHashMap;
+use palisade_cfa::{EdgeId, Program};
+use palisade_task::compact::compact;
+use palisade_task::contracts::{Claim, Contract, weave};
+use palisade_task::{Task, TooLarge};
 use std::sync::Arc;
-
-palisade_base::idx! {
-    /// One activation of a function in the inlined program.
-    pub struct FrameId = "frame";
-}
 
 /// How often reductions are repeated: each one may make room for the others.
 const ROUNDS: usize = 6;
 
-/// A question in the form all engines answer: can one of the error locations be reached from the
-/// entry of a program that consists of one function?
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// The instrumented program this task was made of; its checks are the errors.
-    pub source: Arc<Program>,
-    /// The program; only its entry function has a body, so remaining calls are external.
-    pub program: Program,
-    /// Locations that violate the property, sorted.
-    pub errors: Vec<ErrorLoc>,
-    /// Locations where a call was not followed: it recurses too deep, or does what the automaton
-    /// cannot show. A proof must show them unreachable.
-    pub cuts: Vec<LocId>,
-    /// The calls of the source that are cut because they do what the automaton cannot show.
-    pub unmodelled: Vec<EdgeId>,
-    /// Whether some cut is a recursive call, so that following deeper may help.
-    pub recursion_cut: bool,
-    /// Where locations and edges came from.
-    pub origin: Origin,
+/// A woven program of more edges than this after inlining is not analysed.
+const MAX_WOVEN_EDGES: usize = 200_000;
+
+/// The reduced task of an instrumented program; see [`Task::whole`] for what is asked.
+pub fn task(
+    source: &Arc<Program>,
+    recursion: usize,
+    max_edges: usize,
+    unmodelled: &[EdgeId],
+) -> Result<Task, TooLarge> {
+    let mut task = Task::whole(source, recursion, max_edges, unmodelled)?;
+    reduce(&mut task);
+    Ok(task)
 }
 
-/// A location that must not be reached.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct ErrorLoc {
-    /// The location, without outgoing edges.
-    pub loc: LocId,
-    /// What is wrong there.
-    pub kind: CheckKind,
-    /// The [`Op::Check`] edge of the original program.
-    pub check: EdgeId,
-}
-
-/// The way back from the task to the program it was made of.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    /// The original edge of each edge; parameter passing and resolved calls map to the call.
-    pub edges: IdxVec<EdgeId, EdgeId>,
-    /// The activation each location belongs to.
-    pub frames_of: IdxVec<LocId, FrameId>,
-    /// The original location; error locations map to the start of their check.
-    pub locs: IdxVec<LocId, LocId>,
-    /// All activations; the first is the entry's.
-    pub frames: IdxVec<FrameId, Frame>,
-    /// Registers that stand for a member of an object, with its offset there.
-    pub pieces: FxHashMap<VarId, u64>,
-}
-
-/// An activation of a function.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// The function.
-    pub func: FuncId,
-    /// Who called it, and by which original edge; `None` for the entry.
-    pub caller: Option<(FrameId, EdgeId)>,
-}
-
-/// Why a task could not be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooLarge;
-
-impl std::fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the program is too large once its calls are inlined")
-    }
-}
-
-impl Task {
-    /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
-    /// The calls of `unmodelled` are cut.
-    pub fn new(
-        source: &Arc<Program>,
-        recursion: usize,
-        max_edges: usize,
-        unmodelled: &[EdgeId],
-    ) -> Result<Task, TooLarge> {
-        let mut task = Task::whole(source, recursion, max_edges, unmodelled)?;
-        for _ in 0..ROUNDS {
-            let changed = promote::promote(&mut task)
-                | propagate::propagate(&mut task)
-                | slice::slice(&mut task)
-                | split::split(&mut task);
-            compact::compact(&mut task);
-            if !changed {
-                break;
-            }
+/// Repeats all reductions until none finds anything to do.
+pub fn reduce(task: &mut Task) {
+    for _ in 0..ROUNDS {
+        let changed =
+            promote::promote(task) | propagate::propagate(task) | slice::slice(task) | split::split(task);
+        compact(task);
+        if !changed {
+            break;
         }
-        Ok(task)
     }
+}
 
-    /// The same without reductions: nothing is left out, whether it can lead to an error or not.
-    pub fn whole(
-        source: &Arc<Program>,
-        recursion: usize,
-        max_edges: usize,
-        unmodelled: &[EdgeId],
-    ) -> Result<Task, TooLarge> {
-        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
-        compact::compact(&mut task);
-        Ok(task)
-    }
-
-    /// A new location beside another one.
-    pub(crate) fn add_loc_like(&mut self, other: LocId) -> LocId {
-        let span = self.program.locs[other].span;
-        let id = self.program.add_loc(self.program.entry, span);
-        self.origin.frames_of.push(self.origin.frames_of[other]);
-        self.origin.locs.push(self.origin.locs[other]);
-        id
-    }
-
-    /// A new edge that stands for an edge of the original program.
-    pub(crate) fn add_edge_from(
-        &mut self,
-        src: LocId,
-        op: Op,
-        dst: LocId,
-        span: Span,
-        origin: EdgeId,
-    ) -> EdgeId {
-        let id = self.program.add_edge(src, op, dst, span);
-        self.origin.edges.push(origin);
-        id
-    }
-
-    /// The body of the only function.
-    pub fn body(&self) -> &Body {
-        self.program.body(self.program.entry)
-    }
-
-    /// What is wrong at a location, if it is an error location.
-    pub fn error_at(&self, loc: LocId) -> Option<&ErrorLoc> {
-        self.errors.binary_search_by_key(&loc, |e| e.loc).ok().map(|i| &self.errors[i])
-    }
-
-    /// Whether a proof must show the location unreachable: it is an error or a cut.
-    pub fn is_end(&self, loc: LocId) -> bool {
-        self.error_at(loc).is_some() || self.cuts.contains(&loc)
-    }
-
-    /// The calls that lead to a location, outermost first: the function and the original call edge
-    /// of each activation but the entry's.
-    pub fn call_stack(&self, loc: LocId) -> Vec<(FuncId, EdgeId)> {
-        let mut stack = Vec::new();
-        let mut frame = &self.origin.frames[self.origin.frames_of[loc]];
-        while let Some((parent, call)) = frame.caller {
-            stack.push((frame.func, call));
-            frame = &self.origin.frames[parent];
-        }
-        stack.reverse();
-        stack
-    }
+/// The reduced task of the program with contracts in the place of calls, and the checks that stand
+/// for their claims.
+pub fn woven_task(task: &Task, contracts: &[Contract]) -> Result<(Task, Vec<(EdgeId, Claim)>), String> {
+    let woven = weave(&task.source, contracts)?;
+    let made = self::task(&Arc::new(woven.program), 0, MAX_WOVEN_EDGES, &task.unmodelled);
+    Ok((made.map_err(|error: TooLarge| error.to_string())?, woven.claims))
 }

@@ -5,13 +5,13 @@
 //! point to, and [splitting](crate::split) makes registers of its members. That is left alone where
 //! the program asks about lifetimes and sizes, which a variable would not have.
 
-use crate::Task;
 use palisade_base::Span;
 use palisade_cfa::*;
+use palisade_task::Task;
 
 /// Makes variables of heap objects. Tells whether something changed.
 pub fn promote(task: &mut Task) -> bool {
-    if asks_about_objects(&task.program) {
+    if task.program.asks_about_objects() {
         return false;
     }
     let graph = task.program.analyse();
@@ -34,26 +34,6 @@ pub fn promote(task: &mut Task) -> bool {
         }
     }
     changed
-}
-
-/// Whether some operation asks for sizes or lifetimes of objects.
-pub fn asks_about_objects(program: &Program) -> bool {
-    let mut asked = false;
-    for edge in &program.edges {
-        program.visit_op(&edge.op, &mut |used| {
-            if let Use::Expr(e) = used {
-                asked |= matches!(
-                    program.exprs[e].kind,
-                    ExprKind::Valid { .. }
-                        | ExprKind::Freeable(_)
-                        | ExprKind::ObjectSize(_)
-                        | ExprKind::HeapEmpty
-                        | ExprKind::HeapTracked
-                );
-            }
-        });
-    }
-    asked
 }
 
 /// The record type of an object of constant size: that of the pointer it is assigned to, at once or

@@ -5,10 +5,10 @@
 //! (the textbook's available copies) are used there: expressions get smaller, conditions fold, and
 //! a variable whose address was only taken to pass it to an inlined function becomes a register.
 
-use crate::Task;
-use crate::rewrite::Rewriter;
 use palisade_base::IdxVec;
 use palisade_cfa::*;
+use palisade_task::Task;
+use palisade_task::rewrite::Rewriter;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 

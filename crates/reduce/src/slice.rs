@@ -1,11 +1,11 @@
 //! The cone of influence: what cannot change whether an error is reached goes.
 
-use crate::Task;
 use palisade_cfa::*;
+use palisade_task::Task;
 use rustc_hash::FxHashSet;
 
 /// Makes steps that do not matter [`Op::Skip`]s and unlinks edges that cannot lead to an error.
-/// Tells whether something changed; [`compact`](crate::compact) then tidies up.
+/// Tells whether something changed; [`compact`](palisade_task::compact) then tidies up.
 pub fn slice(task: &mut Task) -> bool {
     let mut changed = drop_impossible(task);
     changed |= drop_safe(task);

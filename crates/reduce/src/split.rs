@@ -1,8 +1,8 @@
 //! Structs whose address nobody takes are split: each member that is used becomes a register.
 
-use crate::Task;
-use crate::rewrite::Rewriter;
 use palisade_cfa::*;
+use palisade_task::Task;
+use palisade_task::rewrite::Rewriter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ pub fn split(task: &mut Task) -> bool {
             if let (true, Some(body)) = (local, &mut task.program.funcs[entry].body) {
                 body.locals.push(new);
             }
-            let start = task.origin.pieces.get(&var).map_or(0, |&o| o);
-            task.origin.pieces.insert(new, start + offset);
+            let (whole, start) = task.origin.pieces.get(&var).map_or((var, 0), |&piece| piece);
+            task.origin.pieces.insert(new, (whole, start + offset));
             list.push((offset, new));
         }
     }

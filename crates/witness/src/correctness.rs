@@ -11,7 +11,7 @@ use crate::places::Places;
 use palisade_base::Span;
 use palisade_cfa::*;
 use palisade_evidence::{Certificate, Cover, Invariants};
-use palisade_reduce::{FrameId, Task};
+use palisade_task::{FrameId, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@ use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
 use palisade_domains::{Dim, LinCons, NumericDomain, Thresholds};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// What backward iteration found out.

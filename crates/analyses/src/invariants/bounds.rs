@@ -16,7 +16,7 @@ use palisade_cfa::*;
 use palisade_cpa::Halt;
 use palisade_encode::{Encoder, State};
 use palisade_logic::{Answer, BvSolver, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 
 /// A ranking function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -7,7 +7,7 @@ use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
 use palisade_domains::{LinCons, NumericDomain, Thresholds};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// Joins at a loop head before it is widened.

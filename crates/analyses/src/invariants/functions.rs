@@ -14,7 +14,7 @@ use palisade_cfa::*;
 use palisade_cpa::*;
 use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
 use palisade_num::Rat;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use palisade_encode::segment::{self, End};
 use palisade_encode::{Encoder, State};
 use palisade_logic::services::{Implied, implications};
 use palisade_logic::{Answer, BvSolver, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// Something that may hold in a state.

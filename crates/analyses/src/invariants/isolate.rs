@@ -9,7 +9,7 @@ use super::paths::{register, whole_register};
 use palisade_base::{IdxVec, Span};
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
-use palisade_reduce::{ErrorLoc, Frame, FrameId, Origin, Task};
+use palisade_task::{ErrorLoc, Frame, FrameId, Origin, Task};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -79,6 +79,7 @@ impl<'p> Isolator<'p> {
             errors: Vec::new(),
             cuts: Vec::new(),
             unmodelled: Vec::new(),
+            recursion: 0,
             recursion_cut: false,
             origin,
         };

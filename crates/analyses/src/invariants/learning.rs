@@ -14,7 +14,7 @@ use palisade_cfa::*;
 use palisade_cpa::Halt;
 use palisade_interp::{Config, Discard, Interp, Random, State};
 use palisade_num::{Int, Rat};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// Runs of the program.

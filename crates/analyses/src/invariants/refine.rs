@@ -15,7 +15,7 @@ use palisade_cpa::*;
 use palisade_encode::Encoder;
 use palisade_logic::services::minimise_core;
 use palisade_logic::{Answer, BvSolver, Solver, Term, Terms, Unknown};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

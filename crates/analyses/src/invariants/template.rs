@@ -16,7 +16,7 @@ use palisade_cfa::*;
 use palisade_cpa::Halt;
 use palisade_domains::{Dim, LinExpr};
 use palisade_num::Rat;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// Variables of one template beyond this number are left out.

@@ -22,7 +22,7 @@ use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_domains::{Intervals, Limits, Octagons, Polyhedra};
 use palisade_evidence::Invariants;
-use palisade_reduce::Task;
+use palisade_task::Task;
 use pointers::Pointers;
 use refine::{Candidate, Scope, inductive};
 use scalars::Guesses;
@@ -119,7 +119,7 @@ fn conclude(
 ) -> Outcome {
     candidates.extend(pool.at.drain(..).map(|(at, expr)| Candidate { expr, at: Some(at), ghosts: 0 }));
     progress(format_args!("{} candidates", candidates.len()));
-    let extended = Task { program: pool.extend(&task.program), ..task.clone() };
+    let extended = task.with_program(pool.extend(&task.program));
     for scope in [Scope::Relevant, Scope::All] {
         match inductive(&extended, &candidates, pool.ghosts().collect(), scope, budget) {
             Ok(Some(at)) => {

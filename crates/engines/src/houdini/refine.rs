@@ -7,7 +7,7 @@ use palisade_cfa::*;
 use palisade_encode::segment::{self, End};
 use palisade_encode::{Encoder, State};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms};
-use palisade_reduce::Task;
+use palisade_task::Task;
 use rustc_hash::FxHashSet;
 
 /// A fact that may hold at loop heads.

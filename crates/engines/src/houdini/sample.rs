@@ -5,7 +5,7 @@ use super::refine::Candidate;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_interp::{Config, Discard, Interp, Random, State};
-use palisade_reduce::Task;
+use palisade_task::Task;
 
 /// Runs of the program.
 const RUNS: u64 = 30;

@@ -6,7 +6,7 @@
 
 use super::samples::Samples;
 use palisade_cfa::*;
-use palisade_reduce::contracts::{Atom, Clause, Contract, Relation, Term, Value};
+use palisade_task::contracts::{Atom, Clause, Contract, Relation, Term, Value};
 use std::collections::BTreeSet;
 
 /// Clauses about the result that are kept, the most telling ones.

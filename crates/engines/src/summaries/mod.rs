@@ -2,7 +2,7 @@
 //!
 //! Clauses that hold in all observed calls are guessed ([`guess`], [`samples`]). Then those that
 //! do not follow from the others are dropped, one after the other, until all that are left
-//! support one another: the program that [`palisade_reduce::contracts`] weaves of them has no way
+//! support one another: the program that [`palisade_task::contracts`] weaves of them has no way
 //! to violate one. If it also has no error, it has no recursion either, so that the other engines
 //! can prove it.
 
@@ -17,8 +17,8 @@ use crate::{Certificate, Engine, Outcome};
 use guess::Level;
 use palisade_base::Budget;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Terms};
-use palisade_reduce::Task;
-use palisade_reduce::contracts::{self, Claim, Contract};
+use palisade_task::Task;
+use palisade_task::contracts::{self, Claim, Contract};
 use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
 use std::fmt;
@@ -56,7 +56,13 @@ fn search(
         let guessed = funcs.iter().map(|&f| guess::contract(&task.source, f, &samples, level)).collect();
         let contracts = supported(task, guessed, budget, progress)?;
         match prove(task, &contracts, level == Level::All, budget, progress) {
-            Ok(proof) => return Ok(Certificate::Contracts { contracts, proof: Box::new(proof) }),
+            Ok((woven, proof)) => {
+                return Ok(Certificate::Contracts {
+                    contracts,
+                    woven: Box::new(woven),
+                    proof: Box::new(proof),
+                });
+            }
             Err(why) => reason = why,
         }
         budget.check().map_err(|stop| stop.to_string())?;
@@ -91,7 +97,7 @@ fn supported(
 
 /// Clauses that the others do not support.
 fn broken(task: &Task, contracts: &[Contract], budget: &Budget) -> Result<FxHashSet<Claim>, String> {
-    let (woven, claims) = contracts::task(task, contracts)?;
+    let (woven, claims) = palisade_reduce::woven_task(task, contracts)?;
     let claims: FxHashMap<_, _> = claims.into_iter().collect();
     let mut terms = Terms::new();
     let mut solver = BvSolver::new();
@@ -132,8 +138,8 @@ fn prove(
     insist: bool,
     budget: &Budget,
     progress: &dyn Fn(fmt::Arguments<'_>),
-) -> Result<Certificate, String> {
-    let (woven, _) = contracts::task(task, contracts)?;
+) -> Result<(Task, Certificate), String> {
+    let (woven, _) = palisade_reduce::woven_task(task, contracts)?;
     let graph = woven.program.analyse();
     let loops = graph.loop_heads(woven.program.entry).next().is_some();
     // The last one may search for long.
@@ -146,7 +152,7 @@ fn prove(
     for engine in engines {
         progress(format_args!("contracts by {}", engine.name()));
         match engine.run(&woven, budget, progress) {
-            Outcome::Proof(proof) => return Ok(proof),
+            Outcome::Proof(proof) => return Ok((woven, proof)),
             Outcome::Bug(_) => return Err("the contracts that were found are too weak".into()),
             Outcome::Unknown(why) => reason = why,
         }

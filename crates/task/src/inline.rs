@@ -44,6 +44,7 @@ pub fn inline(
             errors: Vec::new(),
             cuts: Vec::new(),
             unmodelled: unmodelled.to_vec(),
+            recursion,
             recursion_cut: false,
             origin: Origin::default(),
         },

@@ -21,16 +21,11 @@
 //! its arguments: the functions, and all that they call, use no memory and no globals
 //! ([`candidates`]). It is about failing checks only, so checks of the heap are not allowed.
 
-use crate::{Task, TooLarge};
 use palisade_base::Span;
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
-use std::sync::Arc;
-
-/// A woven program of more edges than this after inlining is not analysed.
-const MAX_EDGES: usize = 200_000;
 
 /// What is claimed about a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -200,13 +195,6 @@ fn stays_inside(p: &Program, op: &Op) -> bool {
         }
     });
     inside
-}
-
-/// The task of the woven program.
-pub fn task(task: &Task, contracts: &[Contract]) -> Result<(Task, Vec<(EdgeId, Claim)>), String> {
-    let woven = weave(&task.source, contracts)?;
-    let made = Task::new(&Arc::new(woven.program), 0, MAX_EDGES, &task.unmodelled);
-    Ok((made.map_err(|error: TooLarge| error.to_string())?, woven.claims))
 }
 
 /// Puts contracts in the place of calls.

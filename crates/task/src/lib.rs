@@ -1,0 +1,168 @@
+//! The question that engines answer and evidence speaks about.
+//!
+//! A [`Task`] is one function with error locations. [`Task::whole`] makes it of an instrumented
+//! program: all calls are inlined ([`inline`]), every check has become an error location, and
+//! locations that do nothing are gone ([`compact`]). The task remembers where each edge came from,
+//! so that traces and invariants speak about the program the user wrote. [`contracts`] of recursive
+//! functions stand in for calls that no inlining would end.
+//!
+//! [`rewrite`] is the tool of everything that changes operations.
+
+pub mod compact;
+pub mod contracts;
+pub mod inline;
+pub mod rewrite;
+
+use palisade_base::{IdxVec, Span};
+use palisade_cfa::*;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+palisade_base::idx! {
+    /// One activation of a function in the inlined program.
+    pub struct FrameId = "frame";
+}
+
+/// A question in the form all engines answer: can one of the error locations be reached from the
+/// entry of a program that consists of one function?
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The instrumented program this task was made of; its checks are the errors.
+    pub source: Arc<Program>,
+    /// The program; only its entry function has a body, so remaining calls are external.
+    pub program: Program,
+    /// Locations that violate the property, sorted.
+    pub errors: Vec<ErrorLoc>,
+    /// Locations where a call was not followed: it recurses too deep, or does what the automaton
+    /// cannot show. A proof must show them unreachable.
+    pub cuts: Vec<LocId>,
+    /// The calls of the source that are cut because they do what the automaton cannot show.
+    pub unmodelled: Vec<EdgeId>,
+    /// How many further activations of a recursive function were followed.
+    pub recursion: usize,
+    /// Whether some cut is a recursive call, so that following deeper may help.
+    pub recursion_cut: bool,
+    /// Where locations and edges came from.
+    pub origin: Origin,
+}
+
+/// A location that must not be reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ErrorLoc {
+    /// The location, without outgoing edges.
+    pub loc: LocId,
+    /// What is wrong there.
+    pub kind: CheckKind,
+    /// The [`Op::Check`] edge of the original program.
+    pub check: EdgeId,
+}
+
+/// The way back from the task to the program it was made of.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The original edge of each edge; parameter passing and resolved calls map to the call.
+    pub edges: IdxVec<EdgeId, EdgeId>,
+    /// The activation each location belongs to.
+    pub frames_of: IdxVec<LocId, FrameId>,
+    /// The original location; error locations map to the start of their check.
+    pub locs: IdxVec<LocId, LocId>,
+    /// All activations; the first is the entry's.
+    pub frames: IdxVec<FrameId, Frame>,
+    /// Registers that stand for a member of an object: the variable that was split, and the offset
+    /// of the member there.
+    pub pieces: FxHashMap<VarId, (VarId, u64)>,
+}
+
+/// An activation of a function.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The function.
+    pub func: FuncId,
+    /// Who called it, and by which original edge; `None` for the entry.
+    pub caller: Option<(FrameId, EdgeId)>,
+}
+
+/// Why a task could not be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge;
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the program is too large once its calls are inlined")
+    }
+}
+
+impl Task {
+    /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
+    /// The calls of `unmodelled` are cut. Nothing is left out, whether it can lead to an error or
+    /// not.
+    pub fn whole(
+        source: &Arc<Program>,
+        recursion: usize,
+        max_edges: usize,
+        unmodelled: &[EdgeId],
+    ) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
+        compact::compact(&mut task);
+        Ok(task)
+    }
+
+    /// A new location beside another one.
+    pub fn add_loc_like(&mut self, other: LocId) -> LocId {
+        let span = self.program.locs[other].span;
+        let id = self.program.add_loc(self.program.entry, span);
+        self.origin.frames_of.push(self.origin.frames_of[other]);
+        self.origin.locs.push(self.origin.locs[other]);
+        id
+    }
+
+    /// A new edge that stands for an edge of the original program.
+    pub fn add_edge_from(&mut self, src: LocId, op: Op, dst: LocId, span: Span, origin: EdgeId) -> EdgeId {
+        let id = self.program.add_edge(src, op, dst, span);
+        self.origin.edges.push(origin);
+        id
+    }
+
+    /// The same question about a program with more expressions in its pools: nothing else may
+    /// differ from [`Task::program`].
+    pub fn with_program(&self, program: Program) -> Task {
+        Task {
+            source: self.source.clone(),
+            program,
+            errors: self.errors.clone(),
+            cuts: self.cuts.clone(),
+            unmodelled: self.unmodelled.clone(),
+            recursion: self.recursion,
+            recursion_cut: self.recursion_cut,
+            origin: self.origin.clone(),
+        }
+    }
+
+    /// The body of the only function.
+    pub fn body(&self) -> &Body {
+        self.program.body(self.program.entry)
+    }
+
+    /// What is wrong at a location, if it is an error location.
+    pub fn error_at(&self, loc: LocId) -> Option<&ErrorLoc> {
+        self.errors.binary_search_by_key(&loc, |e| e.loc).ok().map(|i| &self.errors[i])
+    }
+
+    /// Whether a proof must show the location unreachable: it is an error or a cut.
+    pub fn is_end(&self, loc: LocId) -> bool {
+        self.error_at(loc).is_some() || self.cuts.contains(&loc)
+    }
+
+    /// The calls that lead to a location, outermost first: the function and the original call edge
+    /// of each activation but the entry's.
+    pub fn call_stack(&self, loc: LocId) -> Vec<(FuncId, EdgeId)> {
+        let mut stack = Vec::new();
+        let mut frame = &self.origin.frames[self.origin.frames_of[loc]];
+        while let Some((parent, call)) = frame.caller {
+            stack.push((frame.func, call));
+            frame = &self.origin.frames[parent];
+        }
+        stack.reverse();
+        stack
+    }
+}
