@@ -9,7 +9,6 @@ use palisade_engines::{Engine, Outcome as Found};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
-use palisade_task::Task;
 use palisade_task::contracts::{self, Atom, Clause, Contract, Relation, Term, Value};
 use palisade_testkit::Rng;
 use std::sync::Arc;

@@ -7,7 +7,6 @@ use palisade_cfa::{CheckKind, DataModel, EdgeId, Program};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random, State};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
-use palisade_task::Task;
 use palisade_testkit::Rng;
 use std::fmt::Write;
 use std::sync::Arc;
