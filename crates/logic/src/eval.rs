@@ -142,7 +142,7 @@ impl<'a, I: Interpretation + ?Sized> Evaluator<'a, I> {
 }
 
 /// The value of an operator applied to values: SMT-LIB's theories, operator by operator.
-fn apply_op<'v>(terms: &Terms, t: Term, arg: impl Fn(usize) -> &'v Value) -> Value {
+pub(crate) fn apply_op<'v>(terms: &Terms, t: Term, arg: impl Fn(usize) -> &'v Value) -> Value {
     let bv = |i: usize| arg(i).as_bv().expect("a bit-vector argument has a bit-vector value");
     let array = |i: usize| arg(i).as_array().expect("an array argument has an array value");
     match terms.op(t) {

@@ -5,6 +5,7 @@
 //!   each SMT-LIB operator;
 //! - [`eval`]: the value of a term under a model, the meaning everything else is tested against;
 //! - [`solver`]: the trait of all back ends, [`bv_solver`] the embedded one;
+//! - [`plain`]: the solver that is made to be believed: textbook circuits, checked proofs;
 //! - [`services`]: enumeration of models, bounds, implications and minimal cores;
 //! - [`float`]: IEEE 754 arithmetic as bit-vector terms;
 //! - [`smtlib`]: SMT-LIB 2 scripts in and out; [`process`]: other solvers as child processes.
@@ -16,6 +17,7 @@ pub mod bv_solver;
 pub mod eval;
 pub mod float;
 mod intern;
+pub mod plain;
 pub mod process;
 pub mod services;
 pub mod smtlib;
@@ -29,6 +31,7 @@ pub mod value;
 pub use bitvec::BitVec;
 pub use bv_solver::BvSolver;
 pub use eval::Evaluator;
+pub use plain::PlainSolver;
 pub use process::ProcessSolver;
 pub use solver::{Answer, Limits, Solver, Unknown};
 pub use term::{Func, FuncDecl, Op, Sort, Term, Terms};

@@ -144,7 +144,7 @@ pub(crate) struct Node {
 }
 
 const ARRAY: u32 = 1 << 31;
-const NONE: Term = Term(0);
+pub(crate) const NONE: Term = Term(0);
 
 /// Widths are kept well below the range of the sort encoding, so sums of widths cannot wrap.
 pub const MAX_WIDTH: u32 = 1 << 24;
@@ -179,6 +179,7 @@ pub struct Terms {
     lists: Vec<Term>,
     fresh: u32,
     stand_ins: FxHashMap<Term, Term>,
+    plain: bool,
 }
 
 impl Default for Terms {
@@ -203,12 +204,24 @@ impl Terms {
             lists: Vec::new(),
             fresh: 0,
             stand_ins: FxHashMap::default(),
+            plain: false,
         };
         // The first two terms are the truth values; `fls` and `tru` rely on it.
         for value in 0..2 {
             terms.intern(Op::Const, Sort::Bool, [Term(value), NONE, NONE]);
         }
         terms
+    }
+
+    /// An empty pool whose builder methods fold constants and simplify nothing else: what is
+    /// built is what was said.
+    pub fn plain() -> Self {
+        Terms { plain: true, ..Terms::new() }
+    }
+
+    /// Whether the builder methods fold constants only.
+    pub fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// The number of terms made so far.

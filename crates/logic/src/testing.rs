@@ -1,6 +1,8 @@
 //! Random terms for tests, and the enumeration of all models over small sorts.
 
 use crate::bitvec::BitVec;
+use crate::eval::Evaluator;
+use crate::solver::{Answer, Solver};
 use crate::term::{Func, Sort, Term, Terms};
 use crate::value::{ArrayValue, Model, Value};
 
@@ -271,4 +273,85 @@ pub(crate) fn all_models(terms: &Terms, g: &Signature) -> Vec<Model> {
         }
     }
     models
+}
+
+/// Random incremental scripts: every answer is compared with all models over small sorts, every
+/// model evaluated, every core checked. Returns how many checks have no answer.
+pub(crate) fn scripts<S: Solver + Default>(
+    terms: &mut Terms,
+    g: &Signature,
+    rounds: u64,
+    depth: u32,
+) -> usize {
+    let models = all_models(terms, g);
+    let mut unknown = 0;
+    for seed in 0..rounds {
+        let r = &mut Random::new(seed);
+        let mut solver = S::default();
+        let mut levels: Vec<Vec<Term>> = vec![Vec::new()];
+        for _ in 0..8 {
+            match r.below(8) {
+                0 => {
+                    solver.push();
+                    levels.push(Vec::new());
+                }
+                1 if levels.len() > 1 => {
+                    solver.pop();
+                    levels.pop();
+                }
+                2..=4 => {
+                    let t = random_term(terms, g, r, Sort::Bool, depth);
+                    solver.assert(terms, t);
+                    levels.last_mut().expect("the base level stays").push(t);
+                }
+                _ => {
+                    let assumptions: Vec<Term> =
+                        (0..r.below(3)).map(|_| random_term(terms, g, r, Sort::Bool, depth - 1)).collect();
+                    let asserted: Vec<Term> = levels.iter().flatten().copied().collect();
+                    let answered = check_once(terms, &mut solver, &asserted, &assumptions, &models, seed);
+                    unknown += usize::from(!answered);
+                }
+            }
+        }
+        let asserted: Vec<Term> = levels.iter().flatten().copied().collect();
+        let answered = check_once(terms, &mut solver, &asserted, &[], &models, seed);
+        unknown += usize::from(!answered);
+    }
+    unknown
+}
+
+fn satisfiable(terms: &Terms, models: &[Model], formulas: &[Term]) -> bool {
+    models.iter().any(|m| {
+        let mut evaluator = Evaluator::new(m);
+        formulas.iter().all(|t| evaluator.truth(terms, *t))
+    })
+}
+
+fn check_once(
+    terms: &mut Terms,
+    solver: &mut dyn Solver,
+    asserted: &[Term],
+    assumptions: &[Term],
+    models: &[Model],
+    seed: u64,
+) -> bool {
+    let all: Vec<Term> = asserted.iter().chain(assumptions).copied().collect();
+    match solver.check(terms, assumptions) {
+        Answer::Sat => {
+            let model = solver.model(terms).expect("there is a model");
+            for t in &all {
+                assert_eq!(terms.evaluate(*t, &model), Value::Bool(true), "seed {seed}: wrong model");
+                assert_eq!(solver.value(terms, *t), Some(Value::Bool(true)), "seed {seed}: wrong value");
+            }
+        }
+        Answer::Unsat => {
+            assert!(!satisfiable(terms, models, &all), "seed {seed}: wrong unsat");
+            let core = solver.unsat_core();
+            assert!(core.iter().all(|t| assumptions.contains(t)));
+            let with_core: Vec<Term> = asserted.iter().chain(&core).copied().collect();
+            assert!(!satisfiable(terms, models, &with_core), "seed {seed}: wrong core");
+        }
+        Answer::Unknown(_) => return false,
+    }
+    true
 }

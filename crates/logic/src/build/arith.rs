@@ -1,12 +1,15 @@
 //! Sums, products, quotients and the predicates of their overflow.
 
 use crate::bitvec::BitVec;
-use crate::term::{Op, Sort, Term, Terms};
+use crate::term::{NONE, Op, Sort, Term, Terms};
 
 impl Terms {
     /// Two's complement negation (`bvneg`).
     pub fn neg(&mut self, a: Term) -> Term {
         let w = self.width(a);
+        if self.is_plain() {
+            return self.plain_term(Op::Neg, Sort::BitVec(w), [a, NONE, NONE]);
+        }
         if let Some(t) = self.fold1(a, BitVec::neg) {
             return t;
         }
@@ -52,6 +55,9 @@ impl Terms {
     /// Sum (`bvadd`). Constants are kept outermost.
     pub fn add(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Add, Sort::BitVec(w), [a, b, NONE]);
+        }
         if w == 1 {
             return self.bvxor(a, b);
         }
@@ -149,6 +155,9 @@ impl Terms {
     /// Product (`bvmul`).
     pub fn mul(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Mul, Sort::BitVec(w), [a, b, NONE]);
+        }
         if w == 1 {
             return self.and(a, b);
         }
@@ -212,6 +221,9 @@ impl Terms {
     /// Unsigned quotient (`bvudiv`); all ones when dividing by zero.
     pub fn udiv(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Udiv, Sort::BitVec(w), [a, b, NONE]);
+        }
         if let Some(t) = self.fold2(a, b, BitVec::udiv) {
             return t;
         }
@@ -246,6 +258,9 @@ impl Terms {
     /// Unsigned remainder (`bvurem`); the dividend when dividing by zero.
     pub fn urem(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Urem, Sort::BitVec(w), [a, b, NONE]);
+        }
         if let Some(t) = self.fold2(a, b, BitVec::urem) {
             return t;
         }
@@ -361,6 +376,9 @@ impl Terms {
     /// The unsigned product overflows (`bvumulo`).
     pub fn umulo(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Umulo, Sort::Bool, [a, b, NONE]);
+        }
         let (a, b) = self.ordered(a, b);
         if let Some(t) = self.fold_pred(a, b, BitVec::umulo) {
             return t;
@@ -382,6 +400,9 @@ impl Terms {
     /// The signed product overflows (`bvsmulo`).
     pub fn smulo(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Smulo, Sort::Bool, [a, b, NONE]);
+        }
         let (a, b) = self.ordered(a, b);
         if let Some(t) = self.fold_pred(a, b, BitVec::smulo) {
             return t;

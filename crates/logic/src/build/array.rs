@@ -1,6 +1,6 @@
 //! Arrays.
 
-use crate::term::{Op, Sort, Term, Terms};
+use crate::term::{NONE, Op, Sort, Term, Terms};
 
 /// How many stores a read may look past; deeper ones are left to the solver.
 const READ_THROUGH: usize = 1 << 14;
@@ -26,6 +26,9 @@ impl Terms {
     pub fn select(&mut self, array: Term, index: Term) -> Term {
         let (index_width, elem_width) = self.array_widths(array);
         assert_eq!(index_width, self.width(index), "index of the array's sort");
+        if self.is_plain() {
+            return self.plain_term(Op::Select, Sort::BitVec(elem_width), [array, index, NONE]);
+        }
         let mut array = array;
         for _ in 0..READ_THROUGH {
             match self.op(array) {
@@ -52,6 +55,9 @@ impl Terms {
         let (index_width, elem_width) = self.array_widths(array);
         assert_eq!(index_width, self.width(index), "index of the array's sort");
         assert_eq!(elem_width, self.width(elem), "element of the array's sort");
+        if self.is_plain() {
+            return self.plain_term(Op::Store, self.sort(array), [array, index, elem]);
+        }
         // Writing what is there changes nothing.
         if self.op(elem) == Op::Select && *self.args(elem) == [array, index] {
             return array;

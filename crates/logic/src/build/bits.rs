@@ -4,7 +4,7 @@
 //! work on the list of their parts, so that no rule recurses over a long concatenation.
 
 use crate::bitvec::BitVec;
-use crate::term::{MAX_WIDTH, Op, Sort, Term, Terms};
+use crate::term::{MAX_WIDTH, NONE, Op, Sort, Term, Terms};
 
 /// How many operators an extraction may be pushed through.
 const EXTRACT_FUEL: u32 = 8;
@@ -36,6 +36,9 @@ impl Terms {
     pub fn concat(&mut self, high: Term, low: Term) -> Term {
         let width = self.width(high) + self.width(low);
         assert!(width <= MAX_WIDTH, "bit-vector width {width} out of range");
+        if self.is_plain() {
+            return self.plain_term(Op::Concat, Sort::BitVec(width), [high, low, NONE]);
+        }
         if self.op(high) == Op::Concat {
             let parts = self.concat_parts(high);
             let mut acc = low;
@@ -72,6 +75,12 @@ impl Terms {
     pub fn extract(&mut self, a: Term, high: u32, low: u32) -> Term {
         let width = self.width(a);
         assert!(low <= high && high < width, "extract inside the width");
+        if self.is_plain() {
+            if high - low + 1 == width {
+                return a;
+            }
+            return self.plain_term(Op::Extract, Sort::BitVec(high - low + 1), [a, Term(high), Term(low)]);
+        }
         self.extract_fuel(a, high, low, EXTRACT_FUEL)
     }
 
@@ -196,6 +205,9 @@ impl Terms {
         }
         let width = self.width(a) + n;
         assert!(width <= MAX_WIDTH, "bit-vector width {width} out of range");
+        if self.is_plain() {
+            return self.plain_term(Op::SignExtend, Sort::BitVec(width), [a, NONE, NONE]);
+        }
         if let Some(t) = self.fold1(a, |v| v.sign_extend(n)) {
             return t;
         }
@@ -250,6 +262,9 @@ impl Terms {
     /// Shift left (`bvshl`).
     pub fn shl(&mut self, a: Term, by: Term) -> Term {
         let w = self.same_width(a, by);
+        if self.is_plain() {
+            return self.plain_term(Op::Shl, Sort::BitVec(w), [a, by, NONE]);
+        }
         if let Some(t) = self.fold2(a, by, BitVec::shl) {
             return t;
         }
@@ -268,6 +283,9 @@ impl Terms {
     /// Logical shift right (`bvlshr`).
     pub fn lshr(&mut self, a: Term, by: Term) -> Term {
         let w = self.same_width(a, by);
+        if self.is_plain() {
+            return self.plain_term(Op::Lshr, Sort::BitVec(w), [a, by, NONE]);
+        }
         if let Some(t) = self.fold2(a, by, BitVec::lshr) {
             return t;
         }
@@ -286,6 +304,9 @@ impl Terms {
     /// Arithmetic shift right (`bvashr`).
     pub fn ashr(&mut self, a: Term, by: Term) -> Term {
         let w = self.same_width(a, by);
+        if self.is_plain() {
+            return self.plain_term(Op::Ashr, Sort::BitVec(w), [a, by, NONE]);
+        }
         if let Some(t) = self.fold2(a, by, BitVec::ashr) {
             return t;
         }
@@ -305,6 +326,9 @@ impl Terms {
     /// Bitwise exclusive or (`bvxor`).
     pub fn bvxor(&mut self, a: Term, b: Term) -> Term {
         let w = self.same_width(a, b);
+        if self.is_plain() {
+            return self.plain_term(Op::Xor, Sort::BitVec(w), [a, b, NONE]);
+        }
         let (a, b) = self.ordered(a, b);
         if a == b {
             return self.bv(w, 0);

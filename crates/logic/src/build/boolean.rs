@@ -2,12 +2,15 @@
 //! which Booleans are the case of one bit.
 
 use crate::bitvec::BitVec;
-use crate::term::{Op, Sort, Term, Terms};
+use crate::term::{NONE, Op, Sort, Term, Terms};
 
 impl Terms {
     /// Complement of a Boolean or of each bit of a bit-vector (`not`, `bvnot`).
     pub fn not(&mut self, a: Term) -> Term {
         let sort = self.sort(a);
+        if self.is_plain() {
+            return self.plain_term(Op::Not, sort, [a, NONE, NONE]);
+        }
         if let Some(v) = self.bool_value(a) {
             return self.bool_const(!v);
         }
@@ -74,6 +77,9 @@ impl Terms {
     /// Conjunction of Booleans, or bit by bit (`and`, `bvand`).
     pub fn and(&mut self, a: Term, b: Term) -> Term {
         assert_eq!(self.sort(a), self.sort(b), "operands of one sort");
+        if self.is_plain() {
+            return self.plain_term(Op::And, self.sort(a), [a, b, NONE]);
+        }
         let (a, b) = self.ordered(a, b);
         if a == b {
             return a;
@@ -209,6 +215,9 @@ impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
         let sort = self.sort(a);
         assert_eq!(sort, self.sort(b), "operands of one sort");
+        if self.is_plain() {
+            return self.plain_term(Op::Eq, Sort::Bool, [a, b, NONE]);
+        }
         if a == b {
             return self.tru();
         }
@@ -262,6 +271,9 @@ impl Terms {
     pub fn ite(&mut self, cond: Term, then: Term, other: Term) -> Term {
         let sort = self.sort(then);
         assert!(self.is_bool(cond) && sort == self.sort(other), "branches of one sort");
+        if self.is_plain() {
+            return self.plain_term(Op::Ite, sort, [cond, then, other]);
+        }
         if let Some(v) = self.bool_value(cond) {
             return if v { then } else { other };
         }

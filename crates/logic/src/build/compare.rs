@@ -1,7 +1,7 @@
 //! Equality and order of bit-vectors.
 
 use crate::bitvec::BitVec;
-use crate::term::{Op, Sort, Term, Terms};
+use crate::term::{NONE, Op, Sort, Term, Terms};
 
 /// How far an equation is followed into nested choices.
 const CHOICES: usize = 64;
@@ -208,6 +208,10 @@ impl Terms {
 
     /// Unsigned less-than (`bvult`).
     pub fn ult(&mut self, a: Term, b: Term) -> Term {
+        if self.is_plain() {
+            self.same_width(a, b);
+            return self.plain_term(Op::Ult, Sort::Bool, [a, b, NONE]);
+        }
         let (a, b) = self.strip_order(a, b);
         let w = self.same_width(a, b);
         if a == b {
@@ -313,6 +317,10 @@ impl Terms {
 
     /// Signed less-than (`bvslt`).
     pub fn slt(&mut self, a: Term, b: Term) -> Term {
+        if self.is_plain() {
+            self.same_width(a, b);
+            return self.plain_term(Op::Slt, Sort::Bool, [a, b, NONE]);
+        }
         let (a, b) = self.strip_order(a, b);
         let w = self.same_width(a, b);
         if a == b {

@@ -8,6 +8,7 @@ mod array;
 mod bits;
 mod boolean;
 mod compare;
+mod plain;
 mod poly;
 
 #[cfg(test)]

@@ -225,5 +225,5 @@ fn scattered_variables_against_brute_force() {
     vars.push(s.var("y", Sort::BitVec(1)));
     vars.push(s.var("a", Sort::Array { index: 1, elem: 1 }));
     let g = Signature { vars, funcs: Vec::new(), widths: vec![1, 2, 2, 3] };
-    super::tests::scripts(&mut s, &g, 400, 3);
+    assert_eq!(testing::scripts::<BvSolver>(&mut s, &g, 400, 3), 0);
 }

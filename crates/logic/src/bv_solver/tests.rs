@@ -4,79 +4,7 @@ use palisade_base::{Budget, Stop};
 
 use super::*;
 use crate::bitvec::BitVec;
-use crate::eval::Evaluator;
-use crate::testing::{self, Random, Signature, random_term};
-
-/// Random incremental scripts: every answer is compared with all models over small sorts, every
-/// model evaluated, every core checked.
-pub(super) fn scripts(terms: &mut Terms, g: &Signature, rounds: u64, depth: u32) {
-    let models = testing::all_models(terms, g);
-    for seed in 0..rounds {
-        let r = &mut Random::new(seed);
-        let mut solver = BvSolver::new();
-        let mut levels: Vec<Vec<Term>> = vec![Vec::new()];
-        for _ in 0..8 {
-            match r.below(8) {
-                0 => {
-                    solver.push();
-                    levels.push(Vec::new());
-                }
-                1 if levels.len() > 1 => {
-                    solver.pop();
-                    levels.pop();
-                }
-                2..=4 => {
-                    let t = random_term(terms, g, r, Sort::Bool, depth);
-                    solver.assert(terms, t);
-                    levels.last_mut().expect("the base level stays").push(t);
-                }
-                _ => {
-                    let assumptions: Vec<Term> =
-                        (0..r.below(3)).map(|_| random_term(terms, g, r, Sort::Bool, depth - 1)).collect();
-                    let asserted: Vec<Term> = levels.iter().flatten().copied().collect();
-                    check_once(terms, &mut solver, &asserted, &assumptions, &models, seed);
-                }
-            }
-        }
-        let asserted: Vec<Term> = levels.iter().flatten().copied().collect();
-        check_once(terms, &mut solver, &asserted, &[], &models, seed);
-    }
-}
-
-fn satisfiable(terms: &Terms, models: &[Model], formulas: &[Term]) -> bool {
-    models.iter().any(|m| {
-        let mut evaluator = Evaluator::new(m);
-        formulas.iter().all(|t| evaluator.truth(terms, *t))
-    })
-}
-
-fn check_once(
-    terms: &mut Terms,
-    solver: &mut BvSolver,
-    asserted: &[Term],
-    assumptions: &[Term],
-    models: &[Model],
-    seed: u64,
-) {
-    let all: Vec<Term> = asserted.iter().chain(assumptions).copied().collect();
-    match solver.check(terms, assumptions) {
-        Answer::Sat => {
-            let model = solver.model(terms).expect("there is a model");
-            for t in &all {
-                assert_eq!(terms.evaluate(*t, &model), Value::Bool(true), "seed {seed}: wrong model");
-                assert_eq!(solver.value(terms, *t), Some(Value::Bool(true)), "seed {seed}: wrong value");
-            }
-        }
-        Answer::Unsat => {
-            assert!(!satisfiable(terms, models, &all), "seed {seed}: wrong unsat");
-            let core = solver.unsat_core();
-            assert!(core.iter().all(|t| assumptions.contains(t)));
-            let with_core: Vec<Term> = asserted.iter().chain(&core).copied().collect();
-            assert!(!satisfiable(terms, models, &with_core), "seed {seed}: wrong core");
-        }
-        Answer::Unknown(why) => panic!("seed {seed}: unknown, {why}"),
-    }
-}
+use crate::testing::{self, Random, Signature, random_term, scripts};
 
 #[test]
 fn bit_vectors_against_brute_force() {
@@ -89,7 +17,7 @@ fn bit_vectors_against_brute_force() {
         s.var("q", Sort::Bool),
     ];
     let g = Signature { vars, funcs: Vec::new(), widths: vec![1, 2, 3, 4, 5] };
-    scripts(&mut s, &g, 400, 4);
+    assert_eq!(scripts::<BvSolver>(&mut s, &g, 400, 4), 0);
 }
 
 #[test]
@@ -105,7 +33,7 @@ fn arrays_against_brute_force() {
             s.var("p", Sort::Bool),
         ];
         let g = Signature { vars, funcs: Vec::new(), widths: vec![1, 2] };
-        scripts(&mut s, &g, seeds, 4);
+        assert_eq!(scripts::<BvSolver>(&mut s, &g, seeds, 4), 0);
     }
 }
 
@@ -118,7 +46,7 @@ fn functions_and_arrays_against_brute_force() {
         s.func("g", &[Sort::BitVec(1)], Sort::BitVec(2)),
     ];
     let g = Signature { vars, funcs, widths: vec![1, 2] };
-    scripts(&mut s, &g, 150, 4);
+    assert_eq!(scripts::<BvSolver>(&mut s, &g, 150, 4), 0);
 }
 
 /// Each circuit at larger widths: with the operands fixed by assumptions, the result must be what
