@@ -152,6 +152,9 @@ impl Object {
     }
 }
 
+/// The priority of constructors and destructors that have none.
+pub const LAST_PRIORITY: u32 = 65535;
+
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Func {
@@ -167,6 +170,10 @@ pub struct Func {
     pub weak: bool,
     /// Attribute `alias`: the function that a call really reaches.
     pub alias: Option<FnId>,
+    /// Attribute `constructor`: runs before `main`, smaller priorities first.
+    pub constructor: Option<u32>,
+    /// Attribute `destructor`: runs after `main` or at `exit`, larger priorities first.
+    pub destructor: Option<u32>,
     /// The definition, if there is one.
     pub body: Option<FuncBody>,
     /// Position of the name in the definition, or else in the first declaration.

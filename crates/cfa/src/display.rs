@@ -59,6 +59,8 @@ impl CheckKind {
             CheckKind::MemCleanup => "memcleanup",
             CheckKind::ReadOnly => "read_only",
             CheckKind::FloatToInt => "float_to_int",
+            CheckKind::ArrayLength => "array_length",
+            CheckKind::CallType => "call_type",
             CheckKind::Observer => "observer",
         }
     }

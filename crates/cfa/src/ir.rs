@@ -358,13 +358,17 @@ pub enum CheckKind {
     ReadOnly,
     /// A floating-point value converted to an integer type that cannot hold it.
     FloatToInt,
+    /// A variable length array with a length that is not positive.
+    ArrayLength,
+    /// A function is called through a type that does not fit its definition.
+    CallType,
     /// An observer automaton is in an error state.
     Observer,
 }
 
 impl CheckKind {
     /// All kinds.
-    pub const ALL: [CheckKind; 15] = [
+    pub const ALL: [CheckKind; 17] = [
         CheckKind::Assertion,
         CheckKind::ForbiddenCall,
         CheckKind::Unreachable,
@@ -379,6 +383,8 @@ impl CheckKind {
         CheckKind::MemCleanup,
         CheckKind::ReadOnly,
         CheckKind::FloatToInt,
+        CheckKind::ArrayLength,
+        CheckKind::CallType,
         CheckKind::Observer,
     ];
 }

@@ -1,6 +1,7 @@
 //! Operations of the compiler.
 
 use crate::Lowerer;
+use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
 use palisade_c_types::types::TypeTable;
@@ -35,7 +36,7 @@ impl Lowerer<'_> {
                 args.iter().for_each(|&a| self.effects(a));
                 return Some(self.havoc(Scalar::Ptr, false, span));
             }
-            Builtin::ObjectSize => return Some(self.object_size(args)),
+            Builtin::ObjectSize => return Some(self.object_size(args, span)),
             Builtin::OverflowP(op) => return Some(self.checked_arithmetic(e, op, args, false)),
             Builtin::Overflow(op) => return Some(self.checked_arithmetic(e, op, args, true)),
             _ => {}
@@ -123,14 +124,58 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Nothing is known about objects at compile time: the answer for that case.
-    fn object_size(&mut self, args: &[TExprId]) -> ExprId {
+    /// `__builtin_object_size`: how much the compiler knows about an object depends on how it
+    /// optimises, so the answer is that it knows nothing or, as the model chooses, the number of
+    /// bytes that are left. The pointer is not evaluated.
+    fn object_size(&mut self, args: &[TExprId], span: Span) -> ExprId {
         let mode = args.get(1).map_or(0, |&m| {
             let mode = self.value(m);
             self.pool.int_constant(mode).unwrap_or(0)
         });
         let ty = self.size_t();
-        self.pool.int(ty, if mode & 2 == 0 { -1 } else { 0 })
+        let unknown = self.pool.int(ty, if mode & 2 == 0 { -1 } else { 0 });
+        if self.traits(args[0]).has(Traits::EFFECT) {
+            return unknown;
+        }
+        let known = match self.bytes_left(args[0], mode & 1 == 1) {
+            Some(bytes) => self.pool.int(ty, bytes.into()),
+            None => {
+                let ptr = self.value(args[0]);
+                let whole = self.pool.push(Scalar::Int(ty), ExprKind::ObjectSize(ptr));
+                let any = self.havoc(Scalar::Int(ty), false, span);
+                let fits = self.pool.cmp(CmpOp::Le, any, whole);
+                self.pool.ite(fits, any, whole)
+            }
+        };
+        let choice = self.havoc(Scalar::BOOL, false, span);
+        let answer = self.pool.ite(choice, known, unknown);
+        self.save(answer, span)
+    }
+
+    /// Bytes from the place that a pointer expression names to the end of the variable it lies in,
+    /// or with `part` to the end of the innermost array or member.
+    fn bytes_left(&mut self, e: TExprId, part: bool) -> Option<u64> {
+        let e = self.same_machine_value(e);
+        let (TExprKind::AddrOf(lvalue) | TExprKind::Decay(lvalue)) = *self.kind(e) else { return None };
+        let obj = crate::scan::base_object(self.typed, lvalue)?;
+        if self.typed.objects[obj].vla_size.is_some() || self.traits(lvalue).has(Traits::UNSAFE) {
+            return None;
+        }
+        if part {
+            return self.typed.types.size_of(self.typed.exprs[lvalue].ty.ty);
+        }
+        let place = self.place(lvalue);
+        let mut offset = 0u64;
+        for step in &self.pool.program.places[place].path {
+            offset += match *step {
+                Proj::Field { record, field } => self.pool.program.field(record, field).offset,
+                Proj::Index { index, stride } => {
+                    u64::try_from(self.pool.int_constant(index)?).ok()?.checked_mul(stride)?
+                }
+            };
+        }
+        let size = self.typed.types.size_of(self.typed.objects[obj].ty.ty)?;
+        size.checked_sub(offset)
     }
 
     fn is_zero(&mut self, x: ExprId) -> ExprId {
@@ -354,25 +399,74 @@ impl Lowerer<'_> {
             BinOp::Mul => ta.bits + tb.bits + u16::from(!ta.signed && !tb.signed),
             _ => signed_bits(ta).max(signed_bits(tb)) + 1,
         };
-        let wide = IntTy { bits: 128, signed: needed <= 128 };
-        if needed > 129 || needed > 128 && op != BinOp::Mul {
-            // 128-bit operands of different types: the result wraps, the rest is unknown.
-            let (a, b) = (self.pool.convert_int(a, ty), self.pool.convert_int(b, ty));
-            let result = self.pool.binary(op, a, b);
-            return (result, self.havoc(Scalar::BOOL, false, span));
+        if needed > 128 {
+            return self.arithmetic_by_magnitude(op, a, b, ty, span);
         }
+        let wide = IntTy { bits: 128, signed: true };
         let (a, b) = (self.pool.convert_int(a, wide), self.pool.convert_int(b, wide));
         let exact = self.pool.binary(op, a, b);
         let exact = self.save(exact, span);
         let result = self.pool.convert_int(exact, ty);
         let back = self.pool.convert_int(result, wide);
-        let mut overflow = self.pool.cmp(CmpOp::Ne, back, exact);
-        if !wide.signed && ty.signed {
-            let zero = self.pool.int(ty, 0);
-            let negative = self.pool.cmp(CmpOp::Lt, result, zero);
-            overflow = self.pool.or(overflow, negative);
-        }
+        let overflow = self.pool.cmp(CmpOp::Ne, back, exact);
         (result, overflow)
+    }
+
+    /// The same where the exact result may need more than 128 bits: signs and magnitudes are
+    /// computed apart.
+    fn arithmetic_by_magnitude(
+        &mut self,
+        op: BinOp,
+        a: ExprId,
+        b: ExprId,
+        ty: IntTy,
+        span: Span,
+    ) -> (ExprId, ExprId) {
+        let word = IntTy { bits: 128, signed: false };
+        let (wa, wb) = (self.pool.convert_int(a, word), self.pool.convert_int(b, word));
+        let wrapped = self.pool.binary(op, wa, wb);
+        let result = self.pool.convert_int(wrapped, ty);
+        let (na, ma) = self.magnitude(a, wa, span);
+        let (mut nb, mb) = self.magnitude(b, wb, span);
+        let (negative, magnitude, lost) = if op == BinOp::Mul {
+            let negative = self.pool.cmp(CmpOp::Ne, na, nb);
+            (negative, self.pool.binary(BinOp::Mul, ma, mb), self.pool.overflow(BinOp::Mul, ma, mb))
+        } else {
+            if op == BinOp::Sub {
+                nb = self.pool.not(nb);
+            }
+            let alike = self.pool.cmp(CmpOp::Eq, na, nb);
+            let sum = self.pool.binary(BinOp::Add, ma, mb);
+            let carry = self.pool.overflow(BinOp::Add, ma, mb);
+            let larger = self.pool.cmp(CmpOp::Le, mb, ma);
+            let (down, up) = (self.pool.binary(BinOp::Sub, ma, mb), self.pool.binary(BinOp::Sub, mb, ma));
+            let difference = self.pool.ite(larger, down, up);
+            let sign = self.pool.ite(larger, na, nb);
+            let negative = self.pool.ite(alike, na, sign);
+            (negative, self.pool.ite(alike, sum, difference), self.pool.and(alike, carry))
+        };
+        let magnitude = self.save(magnitude, span);
+        let least = if ty.signed { 1u128 << (ty.bits - 1) } else { 0 };
+        let least = self.pool.push(Scalar::Int(word), ExprKind::Int(least));
+        let most = self.pool.push(Scalar::Int(word), ExprKind::Int(ty.max_bits()));
+        let below = self.pool.cmp(CmpOp::Lt, least, magnitude);
+        let above = self.pool.cmp(CmpOp::Lt, most, magnitude);
+        let outside = self.pool.ite(negative, below, above);
+        (result, self.pool.or(lost, outside))
+    }
+
+    /// Whether an integer is negative, and its distance from zero; `word` is its value in 128 bits.
+    fn magnitude(&mut self, e: ExprId, word: ExprId, span: Span) -> (ExprId, ExprId) {
+        let negative = match self.pool.ty(e) {
+            Scalar::Int(ty) if ty.signed => {
+                let zero = self.pool.int(ty, 0);
+                self.pool.cmp(CmpOp::Lt, e, zero)
+            }
+            _ => self.pool.truth(false),
+        };
+        let opposite = self.pool.unary(UnOp::Neg, word);
+        let magnitude = self.pool.ite(negative, opposite, word);
+        (self.save(negative, span), self.save(magnitude, span))
     }
 }
 

@@ -246,7 +246,7 @@ impl Lowerer<'_> {
 
     /// An argument in the type of its parameter, which differs only where a declaration does not
     /// say what the definition says.
-    fn fit_argument(&mut self, given: Option<Arg>, param: TypeId, span: Span) -> Arg {
+    pub(crate) fn fit_argument(&mut self, given: Option<Arg>, param: TypeId, span: Span) -> Arg {
         let scalar = self.pool.program.scalar_of(param);
         match (given, scalar) {
             (Some(Arg::Scalar(value)), Some(ty)) => Arg::Scalar(self.pool.convert(value, ty)),

@@ -104,15 +104,36 @@ impl Lowerer<'_> {
         let params = &body.params;
         let variadic = matches!(&self.pool.program.types[self.pool.program.funcs[main].ty],
             Type::Func(sig) if sig.variadic);
-        if params.is_empty() && !variadic && self.exit_handlers.is_none() {
+        let beside = self.typed.funcs.iter().any(|f| f.constructor.or(f.destructor).is_some());
+        if params.is_empty() && !variadic && self.at_end.exit.is_none() && !beside {
             return Some(main);
         }
         Some(self.start(main, params, variadic, func.span))
     }
 
-    /// The function `.start`: any arguments, then the entry function.
+    /// The functions with a body that have a priority of some kind, in its order.
+    pub(crate) fn in_order(&self, priority: impl Fn(&Func) -> Option<u32>) -> Vec<FnId> {
+        let funcs = self.typed.funcs.iter_enumerated().filter(|(_, f)| f.body.is_some());
+        let mut found: Vec<(u32, FnId)> = funcs.filter_map(|(id, f)| Some((priority(f)?, id))).collect();
+        found.sort();
+        found.into_iter().map(|(_, f)| f).collect()
+    }
+
+    /// Calls a constructor or destructor; should it have parameters, nobody says what they are.
+    pub(crate) fn call_plainly(&mut self, f: FnId, span: Span) {
+        let func = self.func_of(f);
+        let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[func].ty] else { return };
+        let params = sig.params.clone();
+        let args = params.into_iter().map(|param| self.fit_argument(None, param, span)).collect();
+        self.emit(Op::Call { dst: None, callee: Callee::Direct(func), args }, span);
+    }
+
+    /// The function `.start`: constructors, any arguments, then the entry function.
     fn start(&mut self, main: FuncId, params: &[ObjId], variadic: bool, span: Span) -> FuncId {
         let start = self.begin_start(span);
+        for f in self.in_order(|f| f.constructor) {
+            self.call_plainly(f, span);
+        }
         let is_main = self.options.entry == "main";
         let mut count = None;
         let mut args = Vec::new();
@@ -159,7 +180,14 @@ impl Lowerer<'_> {
             _ => None,
         };
         self.emit(Op::Call { dst, callee: Callee::Direct(main), args: args.into() }, span);
-        self.run_exit_handlers(span);
+        let status = match dst {
+            Some(place) => {
+                let status = self.pool.load(place);
+                self.pool.convert_int(status, IntTy::I32)
+            }
+            None => self.pool.int(IntTy::I32, 0),
+        };
+        self.run_exit_handlers(status, span);
         self.end_start(dst, span);
         start
     }

@@ -10,7 +10,8 @@
 //! * `expr`, `place`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
 //! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
 //! * `types`, `object`: types, variables, functions and initialisers;
-//! * `compile`: the whole way from text; `link`: library functions in place of declarations.
+//! * `compile`: the whole way from text; `link`: library functions in place of declarations;
+//! * `flow`, `misfit`: calls through pointers whose arguments do not fit.
 
 mod assign;
 mod atomic;
@@ -19,11 +20,13 @@ mod call;
 mod checks;
 mod compile;
 mod expr;
+mod flow;
 mod func;
 mod graph;
 mod library;
 mod link;
 mod lowerer;
+mod misfit;
 mod object;
 mod options;
 mod place;

@@ -21,7 +21,8 @@ pub(crate) enum External {
 /// Whether the automaton cannot express what a function does to control.
 fn is_unmodelled(name: &str) -> bool {
     const NAMES: &str = "setjmp _setjmp __setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp \
-        __longjmp_chk pthread_create thrd_create fork vfork clone";
+        __longjmp_chk pthread_create thrd_create fork vfork clone getcontext setcontext makecontext \
+        swapcontext $unmodelled";
     NAMES.split_ascii_whitespace().any(|n| n == name)
 }
 
@@ -59,6 +60,17 @@ pub(crate) fn external(name: &str) -> External {
     }
 }
 
+/// What `exit` and its kin do before the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Exit {
+    /// All that was registered, and destructors.
+    Normal,
+    /// What was registered with `at_quick_exit`.
+    Quick,
+    /// Nothing.
+    AtOnce,
+}
+
 /// Operations that go by the name of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operation {
@@ -69,7 +81,7 @@ enum Operation {
     Free,
     CheckFreeable,
     ObjectSize,
-    Exit { handlers: bool },
+    Exit(Exit),
     Abort,
     FailedAssertion,
     Assert,
@@ -90,8 +102,9 @@ fn operation(name: &str) -> Option<Operation> {
         "free" | "cfree" => Free,
         "$check_freeable" => CheckFreeable,
         "$object_size" => ObjectSize,
-        "exit" => Exit { handlers: true },
-        "_exit" | "_Exit" | "quick_exit" => Exit { handlers: false },
+        "exit" => Exit(self::Exit::Normal),
+        "quick_exit" => Exit(self::Exit::Quick),
+        "_exit" | "_Exit" => Exit(self::Exit::AtOnce),
         "abort" => Abort,
         "__assert_fail" | "__assert" | "__assert_rtn" | "__assert_perror_fail" => FailedAssertion,
         "assert" | "__VERIFIER_assert" => Assert,
@@ -173,23 +186,23 @@ impl Lowerer<'_> {
                 let size = self.pool.push(Scalar::Int(self.size_t()), ExprKind::ObjectSize(ptr));
                 self.give(size, into, e)
             }
-            Operation::Exit { handlers } => {
+            Operation::Exit(how) => {
                 let status = self.scalar_arg(&args, 0, Some(Scalar::Int(IntTy::I32)));
-                if handlers {
-                    let status = self.save(status, span);
-                    self.run_exit_handlers(span);
-                    self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
-                } else {
-                    self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
+                let status = self.save(status, span);
+                match how {
+                    Exit::Normal => self.run_exit_handlers(status, span),
+                    Exit::Quick => self.call_library(self.at_end.quick_exit, Box::new([]), span),
+                    Exit::AtOnce => {}
                 }
+                self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
                 self.no_result(e, into)
             }
             Operation::Abort => {
-                self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
+                self.abort(span);
                 self.no_result(e, into)
             }
             Operation::FailedAssertion => {
-                self.fail(CheckKind::Assertion, span);
+                self.failed_assertion(span);
                 self.no_result(e, into)
             }
             Operation::Assert => {
@@ -198,7 +211,7 @@ impl Lowerer<'_> {
                 let (fine, bad) = (self.at.graph.node(span), self.at.graph.node(span));
                 self.split(cond, fine, bad, span);
                 self.at.graph.move_to(Some(bad));
-                self.fail(CheckKind::Assertion, span);
+                self.failed_assertion(span);
                 self.at.graph.move_to(Some(fine));
                 self.no_result(e, into)
             }
@@ -282,6 +295,19 @@ impl Lowerer<'_> {
         self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
     }
 
+    /// An assertion fails, and the program aborts.
+    fn failed_assertion(&mut self, span: Span) {
+        let never = self.pool.truth(false);
+        self.check(CheckKind::Assertion, never, span);
+        self.abort(span);
+    }
+
+    /// Ends the program as `abort` does: a handler of its signal runs first.
+    pub(crate) fn abort(&mut self, span: Span) {
+        self.call_library(self.at_end.abort, Box::new([]), span);
+        self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
+    }
+
     fn check_freeable(&mut self, ptr: ExprId, span: Span) {
         if self.options.checks.contains(CheckKind::Free) {
             let fine = self.pool.push(Scalar::BOOL, ExprKind::Freeable(ptr));
@@ -320,11 +346,19 @@ impl Lowerer<'_> {
         self.give(value, into, e)
     }
 
-    /// The functions that were registered with `atexit`.
-    pub(crate) fn run_exit_handlers(&mut self, span: Span) {
-        if let Some(f) = self.exit_handlers {
+    /// What runs at the normal end: the functions that were registered for it, then destructors.
+    pub(crate) fn run_exit_handlers(&mut self, status: ExprId, span: Span) {
+        self.call_library(self.at_end.exit, Box::new([Arg::Scalar(status)]), span);
+        for f in self.in_order(|f| f.destructor).into_iter().rev() {
+            self.call_plainly(f, span);
+        }
+    }
+
+    /// Calls a function of the library source, if the program has it along.
+    fn call_library(&mut self, f: Option<FnId>, args: Box<[Arg]>, span: Span) {
+        if let Some(f) = f {
             let callee = Callee::Direct(self.func_of(f));
-            self.emit(Op::Call { dst: None, callee, args: [].into() }, span);
+            self.emit(Op::Call { dst: None, callee, args }, span);
         }
     }
 
@@ -361,7 +395,7 @@ impl Operation {
             | Operation::Free
             | Operation::CheckFreeable
             | Operation::ObjectSize
-            | Operation::Exit { .. }
+            | Operation::Exit(_)
             | Operation::Assert => 1,
             Operation::Allocate { size, .. } => size + 1,
             Operation::AllocateZeroed => 2,

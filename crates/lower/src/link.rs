@@ -1,12 +1,13 @@
 //! Lowering a typed program together with the library source that was compiled along.
 
 use crate::lowerer::Lowerer;
+use crate::misfit::fit_calls;
 use crate::options::Options;
 use palisade_base::{Diagnostic, Span};
 use palisade_c_syntax::Interner;
 use palisade_c_types::tast::{FnId, ObjKind, TypedProgram};
 use palisade_c_types::types::{CType, CTypeId};
-use palisade_cfa::Program;
+use palisade_cfa::{CheckKind, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nesting in programs is bounded, but the bounds allow more recursion than a small stack holds.
@@ -37,8 +38,7 @@ pub(crate) fn lower_linked(
     library_from: u32,
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let library = Library::new(typed, names, library_from);
-    let mut lowerer =
-        Lowerer::new(typed, names, options, library.instead, library.functions, library.exit_handlers);
+    let mut lowerer = Lowerer::new(typed, names, options, library.instead, library.functions, library.at_end);
     // Functions and variables are numbered in source order.
     let own = |lowerer: &Lowerer, f: FnId| typed.funcs[f].body.is_some() && !lowerer.is_library(f);
     for f in typed.funcs.ids().filter(|&f| own(&lowerer, f)).collect::<Vec<_>>() {
@@ -58,24 +58,40 @@ pub(crate) fn lower_linked(
     lowerer.library_bodies();
     match entry {
         Some(entry) if !lowerer.diagnostics.iter().any(Diagnostic::is_error) => {
-            lowerer.pool.program.entry = entry;
-            Ok((lowerer.pool.program, lowerer.diagnostics))
+            let mut program = lowerer.pool.program;
+            program.entry = entry;
+            fit_calls(&mut program, options.checks.contains(CheckKind::CallType));
+            Ok((program, lowerer.diagnostics))
         }
         _ => Err(lowerer.diagnostics),
     }
+}
+
+/// The library functions that run what a program registered for its end, where it may have done so.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AtEnd {
+    /// By `atexit` and `on_exit`; gets the status.
+    pub(crate) exit: Option<FnId>,
+    /// By `at_quick_exit`.
+    pub(crate) quick_exit: Option<FnId>,
+    /// By `signal` for `abort`.
+    pub(crate) abort: Option<FnId>,
 }
 
 /// Which functions of the program the library source stands for.
 struct Library {
     instead: FxHashMap<FnId, FnId>,
     functions: FxHashSet<FnId>,
-    exit_handlers: Option<FnId>,
+    at_end: AtEnd,
 }
 
 impl Library {
     fn new(typed: &TypedProgram, names: &Interner, library_from: u32) -> Library {
-        let mut library =
-            Library { instead: FxHashMap::default(), functions: FxHashSet::default(), exit_handlers: None };
+        let mut library = Library {
+            instead: FxHashMap::default(),
+            functions: FxHashSet::default(),
+            at_end: AtEnd::default(),
+        };
         if library_from == u32::MAX {
             return library;
         }
@@ -88,8 +104,11 @@ impl Library {
             {
                 library.functions.insert(f);
                 by_name.insert(name, f);
-                if name == "run_atexit" {
-                    library.exit_handlers = Some(f);
+                match name {
+                    "run_atexit" => library.at_end.exit = Some(f),
+                    "run_at_quick_exit" => library.at_end.quick_exit = Some(f),
+                    "run_abort" => library.at_end.abort = Some(f),
+                    _ => {}
                 }
             }
         }

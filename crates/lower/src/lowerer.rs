@@ -1,6 +1,7 @@
 //! The state of lowering, and the steps that all its parts share.
 
 use crate::graph::Graph;
+use crate::link::AtEnd;
 use crate::options::Options;
 use crate::pool::{MAX_DEPTH, Pool};
 use crate::scan::{Scan, Traits};
@@ -62,8 +63,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) library: FxHashMap<FnId, FnId>,
     /// The functions of the library source.
     pub(crate) library_functions: FxHashSet<FnId>,
-    /// The library function that runs what was registered with `atexit`.
-    pub(crate) exit_handlers: Option<FnId>,
+    /// The library functions that run what was registered for the end.
+    pub(crate) at_end: AtEnd,
     pub(crate) vars: IdxVec<ObjId, Option<VarId>>,
     /// The objects of globals whose contents may be larger than their type.
     pub(crate) objects: FxHashMap<VarId, ObjId>,
@@ -113,7 +114,7 @@ impl<'a> Lowerer<'a> {
         options: &'a Options,
         library: FxHashMap<FnId, FnId>,
         library_functions: FxHashSet<FnId>,
-        exit_handlers: Option<FnId>,
+        at_end: AtEnd,
     ) -> Self {
         Lowerer {
             typed,
@@ -128,7 +129,7 @@ impl<'a> Lowerer<'a> {
             funcs: IdxVec::filled(None, typed.funcs.len()),
             library,
             library_functions,
-            exit_handlers,
+            at_end,
             vars: IdxVec::filled(None, typed.objects.len()),
             objects: FxHashMap::default(),
             taken: IdxVec::new(),

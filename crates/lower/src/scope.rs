@@ -23,6 +23,8 @@ pub(crate) struct ScopeData {
     parent: Option<ScopeId>,
     /// What comes to life when the block is jumped into.
     enters: Vec<VarId>,
+    /// What came to life when the block was entered, before its declaration.
+    entered: FxHashSet<VarId>,
     /// Pointers to the variable length arrays of the block; null until the declaration.
     vlas: Vec<VarId>,
     /// What is to be done when the block is left, last first; grows with each declaration.
@@ -80,9 +82,16 @@ impl Lowerer<'_> {
             let literal = matches!(object.kind, ObjKind::CompoundLiteral(_));
             if literal || self.at.has_labels && !declared_first.contains(&obj) {
                 self.emit(Op::Enter { var }, object.span_or(span));
+                self.at.scopes[id].entered.insert(var);
                 self.note_leave(obj, var);
             }
         }
+    }
+
+    /// Whether an object already lives when its declaration is passed: it lives as long as its
+    /// block (C11 6.2.4), and a jump back may have it declared again.
+    pub(crate) fn lives_already(&self, var: VarId) -> bool {
+        self.at.scope.is_some_and(|scope| self.at.scopes[scope].entered.contains(&var))
     }
 
     fn null_pointer(&mut self, var: VarId, span: Span) {

@@ -71,9 +71,13 @@ impl Lowerer<'_> {
     fn declaration(&mut self, obj: ObjId, init: Option<InitId>, span: Span) {
         let var = self.var_of(obj);
         if let Some(size) = self.typed.objects[obj].vla_size {
-            let size = self.value(size);
-            let size = self.pool.convert_int(size, self.size_t());
+            let size = self.array_size(size, span);
             let dst = self.pool.var(var);
+            if self.at.has_labels {
+                // A jump back before the declaration ends the array's life.
+                let ptr = self.pool.load(dst);
+                self.emit(Op::Free { ptr }, span);
+            }
             self.emit(Op::Alloc { dst, size, kind: AllocKind::Stack, zeroed: false }, span);
             return;
         }
@@ -87,13 +91,34 @@ impl Lowerer<'_> {
             _ => false,
         });
         let register = crate::scan::is_register(self.typed, &self.scan, obj);
-        if !(register && whole) {
+        if !register && self.lives_already(var) {
+            // The same object with an indeterminate value, which an initialiser replaces.
+            if init.is_none() {
+                let dst = self.pool.var(var);
+                self.emit(Op::Havoc { dst, input: false }, span);
+            }
+        } else if !(register && whole) {
             self.emit(Op::Enter { var }, span);
         }
         self.note_exit(obj, var);
         if let Some(init) = init {
             self.initialise(obj, init, span);
         }
+    }
+
+    /// The size of a variable length array in bytes. A length that is not positive is undefined
+    /// (C11 6.7.6.2); the array then has no element.
+    fn array_size(&mut self, size: TExprId, span: Span) -> ExprId {
+        let ty = self.size_t();
+        let size = self.value(size);
+        let size = self.pool.convert_int(size, ty);
+        let size = self.save(size, span);
+        let signed = self.pool.convert_int(size, IntTy { signed: true, ..ty });
+        let zero = self.pool.int(IntTy { signed: true, ..ty }, 0);
+        let positive = self.pool.cmp(CmpOp::Lt, zero, signed);
+        self.check(CheckKind::ArrayLength, positive, span);
+        let none = self.pool.int(ty, 0);
+        self.pool.ite(positive, size, none)
     }
 
     /// `if` with all its `else if`s, which may be many.

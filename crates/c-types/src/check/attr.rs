@@ -27,6 +27,10 @@ pub(crate) struct Attrs {
     pub vector: Option<(u32, Span)>,
     pub alias: Option<(Symbol, Span)>,
     pub cleanup: Option<(Symbol, Span)>,
+    /// `constructor` and its priority.
+    pub constructor: Option<u32>,
+    /// `destructor` and its priority.
+    pub destructor: Option<u32>,
 }
 
 /// A machine mode.
@@ -91,6 +95,8 @@ impl Checker<'_> {
             "transparent_union" => out.transparent_union = true,
             "weak" => out.weak = true,
             "gnu_inline" => out.gnu_inline = true,
+            "constructor" => out.constructor = Some(self.start_priority(attr)),
+            "destructor" => out.destructor = Some(self.start_priority(attr)),
             "aligned" => {
                 let value = match attr.args.first() {
                     // The largest alignment that the target ever needs.
@@ -124,6 +130,12 @@ impl Checker<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The priority of a constructor or destructor; one without comes after all that have one.
+    fn start_priority(&mut self, attr: &Attribute) -> u32 {
+        let given = self.attr_int(attr).and_then(|p| u32::try_from(p).ok());
+        given.unwrap_or(crate::tast::LAST_PRIORITY)
     }
 
     fn attr_int(&mut self, attr: &Attribute) -> Option<u128> {

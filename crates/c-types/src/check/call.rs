@@ -195,6 +195,8 @@ impl<'a> Checker<'a> {
             noreturn: false,
             weak: false,
             alias: None,
+            constructor: None,
+            destructor: None,
             body: None,
             span,
         });

@@ -153,6 +153,8 @@ impl<'a> Checker<'a> {
         let func = &mut self.prog.funcs[f];
         func.noreturn |= attrs.noreturn;
         func.weak |= attrs.weak;
+        func.constructor = attrs.constructor.or(func.constructor);
+        func.destructor = attrs.destructor.or(func.destructor);
         if let Some((target, span)) = attrs.alias {
             self.aliases.push((f, target, span));
         }

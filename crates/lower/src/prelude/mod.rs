@@ -12,19 +12,21 @@
 //! * `$unknown_…()`: any value of its type, chosen by the model and not an input;
 //! * `$assume(c)`: goes on only if `c` holds;
 //! * `$check_freeable(p)`: `p` may be handed to `free`;
-//! * `$object_size(p)`: bytes of the object that `p` points into.
+//! * `$object_size(p)`: bytes of the object that `p` points into;
+//! * `$unmodelled()`: what happens from here on is not followed.
 
 /// The source files, by name.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("string.c", include_str!("string.c")),
     ("stdlib.c", include_str!("stdlib.c")),
     ("ctype.c", include_str!("ctype.c")),
     ("math.c", include_str!("math.c")),
+    ("signal.c", include_str!("signal.c")),
 ];
 
 /// Declarations of the operations that units use.
 const OPERATIONS: &str = "int $unknown_int(void); void $assume(int); void $check_freeable(const void *); \
-                          unsigned long $object_size(const void *);\n";
+                          unsigned long $object_size(const void *); void $unmodelled(void);\n";
 
 /// What opens a unit.
 const MARKER: &str = "//@ ";

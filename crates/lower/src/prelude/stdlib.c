@@ -370,21 +370,65 @@ void $srand48(long seed)
 {
 }
 
-//@ atexit run_atexit
-static void (*$handlers[32])(void);
-static unsigned $handler_count;
+//@ atexit on_exit run_atexit
+// Both kinds stand on one stack. C promises room for 32 handlers; beyond these registering may
+// fail, and beyond what the model has room for it is not followed.
+struct $exit_handler { void (*plain)(void); void (*told)(int, void *); void *argument; };
+static struct $exit_handler $exit_handlers[128];
+static unsigned $exit_handler_count;
+static int $register_exit(void)
+{
+    if ($exit_handler_count >= 32 && $unknown_int())
+        return 0;
+    if ($exit_handler_count == 128)
+        $unmodelled();
+    return 1;
+}
 int $atexit(void (*handler)(void))
 {
-    if ($handler_count == 32)
+    if (!$register_exit())
         return -1;
-    $handlers[$handler_count] = handler;
-    $handler_count++;
+    $exit_handlers[$exit_handler_count].plain = handler;
+    $exit_handlers[$exit_handler_count].told = 0;
+    $exit_handler_count++;
     return 0;
 }
-void $run_atexit(void)
+int $on_exit(void (*handler)(int, void *), void *argument)
 {
-    while ($handler_count > 0) {
-        $handler_count--;
-        $handlers[$handler_count]();
+    if (!$register_exit())
+        return -1;
+    $exit_handlers[$exit_handler_count].plain = 0;
+    $exit_handlers[$exit_handler_count].told = handler;
+    $exit_handlers[$exit_handler_count].argument = argument;
+    $exit_handler_count++;
+    return 0;
+}
+void $run_atexit(int status)
+{
+    while ($exit_handler_count > 0) {
+        unsigned i = --$exit_handler_count;
+        if ($exit_handlers[i].plain != 0)
+            $exit_handlers[i].plain();
+        else
+            $exit_handlers[i].told(status, $exit_handlers[i].argument);
     }
+}
+
+//@ at_quick_exit run_at_quick_exit
+static void (*$quick_handlers[128])(void);
+static unsigned $quick_handler_count;
+int $at_quick_exit(void (*handler)(void))
+{
+    if ($quick_handler_count >= 32 && $unknown_int())
+        return -1;
+    if ($quick_handler_count == 128)
+        $unmodelled();
+    $quick_handlers[$quick_handler_count] = handler;
+    $quick_handler_count++;
+    return 0;
+}
+void $run_at_quick_exit(void)
+{
+    while ($quick_handler_count > 0)
+        $quick_handlers[--$quick_handler_count]();
 }
