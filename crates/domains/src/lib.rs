@@ -8,6 +8,7 @@
 //! Each domain is one module and passes the same law tests. A new domain needs
 //! the required methods of the trait, a line here and a call of the law kit.
 
+mod any;
 mod blocks;
 mod boxes;
 mod congruence;
@@ -37,6 +38,7 @@ pub mod ppl;
 mod product;
 mod relation;
 
+pub use any::{AnyCtx, AnyNumeric};
 pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
 pub use congruence::{Congruence, Congruences};
