@@ -137,8 +137,10 @@ impl Encoder<'_> {
                 let pointer = self.expr(terms, s, p);
                 let object = self.object(terms, pointer);
                 let mut any = terms.fls();
+                let home = self.regions.points_to.lookup_value(program, p).map(|cell| cell.node);
                 for (var, v) in program.vars.iter_enumerated() {
-                    if v.read_only {
+                    let lies = self.regions.points_to.home(var).map(|cell| cell.node);
+                    if v.read_only && (home.is_none() || home == lies) {
                         let this = terms.bv(OBJ_BITS, self.layout.var_object(var));
                         let is = terms.eq(object, this);
                         any = terms.or(any, is);
@@ -183,9 +185,15 @@ impl Encoder<'_> {
                 CmpOp::Le => terms.implies(a, b),
             };
         }
+        let (x, y) = (a, b);
         let (a, b) = (self.expr(terms, s, a), self.expr(terms, s, b));
         match (op, ty) {
             (_, Scalar::Float(t)) => self.float_compare(terms, t, op, a, b),
+            (CmpOp::Eq, Scalar::Ptr) => self.same_pointer(terms, s, (x, a), (y, b)),
+            (CmpOp::Ne, Scalar::Ptr) => {
+                let same = self.same_pointer(terms, s, (x, a), (y, b));
+                terms.not(same)
+            }
             (CmpOp::Eq, _) => terms.eq(a, b),
             (CmpOp::Ne, _) => terms.ne(a, b),
             (CmpOp::Lt, Scalar::Int(t)) if t.signed => terms.slt(a, b),
@@ -197,6 +205,52 @@ impl Encoder<'_> {
                 if op == CmpOp::Lt { terms.ult(x, y) } else { terms.ule(x, y) }
             }
         }
+    }
+
+    /// Whether two pointers are equal. Pointers into different objects differ, except where C leaves
+    /// it open: one past the end of an object may be the start of another one (C11 6.5.9p6), and
+    /// string literals may share their storage (C11 6.4.5p7).
+    fn same_pointer(
+        &mut self,
+        terms: &mut Terms,
+        s: &State,
+        (x, a): (ExprId, Term),
+        (y, b): (ExprId, Term),
+    ) -> Term {
+        let same = terms.eq(a, b);
+        let (p, q) = (self.regions.target(self.program, x), self.regions.target(self.program, y));
+        let literals = p.literal && q.literal;
+        if !literals && !p.may_leave && !q.may_leave {
+            return same;
+        }
+        let (oa, ob) = (self.object(terms, a), self.object(terms, b));
+        let mut open = terms.ne(oa, ob);
+        if terms.bool_value(open) == Some(false) {
+            return same;
+        }
+        let null = terms.bv(OBJ_BITS, 0);
+        for object in [oa, ob] {
+            let real = terms.ne(object, null);
+            open = terms.and(open, real);
+        }
+        if !literals {
+            let mut outside = terms.fls();
+            for (pointer, object) in [(a, oa), (b, ob)] {
+                let size = terms.select(s.slots.get(self.layout.sizes), object);
+                let offset = self.offset(terms, pointer);
+                let past = terms.ule(size, offset);
+                outside = terms.or(outside, past);
+            }
+            open = terms.and(open, outside);
+        }
+        if terms.bool_value(open) == Some(false) {
+            return same;
+        }
+        let choice = self.unknown(terms, Sort::BitVec(1), false);
+        let one = terms.bv(1, 1);
+        let chosen = terms.eq(choice, one);
+        let shared = terms.and(open, chosen);
+        terms.or(same, shared)
     }
 
     /// A number for `a` that orders it relative to `b`: the offset within one object, else the

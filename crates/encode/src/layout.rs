@@ -7,8 +7,9 @@ use palisade_cfa::*;
 use palisade_logic::Sort;
 
 /// Bits of an object number. Null and absolute addresses are object 0; functions, variables and
-/// allocated objects follow.
-pub const OBJ_BITS: u32 = 20;
+/// allocated objects follow. Every object that ever comes to life has a number of its own, so there
+/// must be more numbers than a run can make objects: 2^40 allocations of 50 ns take 15 hours.
+pub const OBJ_BITS: u32 = 40;
 
 /// Bits of an object's status: dead, alive, or alive on the heap.
 pub const STATUS_BITS: u32 = 2;
@@ -19,7 +20,7 @@ pub const LIVE: u64 = 1;
 /// Status of a live heap object.
 pub const HEAP: u64 = 2;
 /// Bits of the counter of live heap objects.
-pub const COUNT_BITS: u32 = 32;
+pub const COUNT_BITS: u32 = OBJ_BITS;
 
 /// Numbers of slots and objects.
 #[derive(Clone, Debug)]

@@ -187,12 +187,20 @@ impl PointsTo {
         Some(self.find(cell))
     }
 
-    fn lookup_value(&self, program: &Program, pointer: ExprId) -> Option<Cell> {
+    /// The cell that a pointer points to, without learning anything new; `None` where the program's
+    /// own places do not tell.
+    pub fn lookup_value(&self, program: &Program, pointer: ExprId) -> Option<Cell> {
         match program.exprs[pointer].kind {
             ExprKind::Load(place) => match program.places[place].base {
                 Base::Var(var) if is_register(program, var) => self.pointee[var].map(|c| self.find(c)),
-                _ => None,
+                _ => {
+                    let cell = self.lookup(program, place)?;
+                    self.nodes[cell.node].links.get(&cell.off).map(|&c| self.find(c))
+                }
             },
+            ExprKind::Convert(inner) if program.exprs[inner].ty == Scalar::Ptr => {
+                self.lookup_value(program, inner)
+            }
             ExprKind::Addr(place) => self.lookup(program, place),
             ExprKind::PtrAdd { ptr, index, stride } => {
                 let cell = self.lookup_value(program, ptr)?;
@@ -203,6 +211,10 @@ impl PointsTo {
     }
 
     fn lookup_element(&self, program: &Program, cell: Cell, index: ExprId, stride: u64) -> Option<Cell> {
+        if let Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } = &program.exprs[index] {
+            let by = t.decode(*bits).checked_mul(i128::from(stride)).and_then(|by| i64::try_from(by).ok())?;
+            return Some(self.find(Cell { off: cell.off.checked_add(by)?, ..cell }));
+        }
         let (_, stride) = scaled_index(program, index, stride);
         let cell = self.find(cell);
         let known = self.nodes[cell.node].stride;

@@ -59,7 +59,21 @@ pub struct Regions {
     place_cells: BTreeMap<PlaceId, Cell>,
     /// The cell each dereferenced or copied pointer expression has.
     pointer_cells: BTreeMap<ExprId, Cell>,
+    /// The objects of each node.
+    inside: BTreeMap<NodeId, Vec<Inside>>,
 }
+
+/// What is known about where a pointer points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Whether it may point past the end of its object.
+    pub may_leave: bool,
+    /// Whether it may point into a string literal.
+    pub literal: bool,
+}
+
+/// An object of a node: its first offset there and its size, where that is static.
+type Inside = (i64, Option<u64>, bool);
 
 /// Cells of more than this many elements are not initialised one by one.
 pub const MANY_CELLS: u64 = 512;
@@ -121,6 +135,7 @@ impl Regions {
             of_node: BTreeMap::new(),
             place_cells,
             pointer_cells,
+            inside: BTreeMap::new(),
         };
         for (node, accesses) in accesses {
             this.cut(node, &accesses);
@@ -190,6 +205,18 @@ impl Regions {
                 objects.entry(cell.node).or_default().push(None);
             }
         }
+        for var in program.vars.ids() {
+            if let Some(cell) = self.points_to.home(var) {
+                let v = &program.vars[var];
+                let object = (cell.off, program.size_of(v.ty), v.read_only);
+                self.inside.entry(cell.node).or_default().push(object);
+            }
+        }
+        for id in program.edges.ids() {
+            if let Some(cell) = self.points_to.site(id) {
+                self.inside.entry(cell.node).or_default().push((cell.off, None, false));
+            }
+        }
         for region in self.regions.iter_mut() {
             let node = region.at.node;
             let inside = objects.get(&node).map_or(&[][..], Vec::as_slice);
@@ -210,6 +237,31 @@ impl Regions {
                     _ => region.unknown_base = true,
                 }
             }
+        }
+    }
+
+    /// What is known about where the value of a pointer expression points. A null pointer or a
+    /// function points nowhere, and a pointer from outside is taken to point into an object.
+    pub fn target(&self, program: &Program, pointer: ExprId) -> Target {
+        if matches!(program.exprs[pointer].kind, ExprKind::Int(_) | ExprKind::Func(_)) {
+            return Target { may_leave: false, literal: false };
+        }
+        if let ExprKind::Ite(_, a, b) = program.exprs[pointer].kind {
+            let (a, b) = (self.target(program, a), self.target(program, b));
+            return Target { may_leave: a.may_leave || b.may_leave, literal: a.literal || b.literal };
+        }
+        let Some(cell) = self.points_to.lookup_value(program, pointer) else {
+            let literal = self.inside.values().flatten().any(|&(.., read_only)| read_only);
+            return Target { may_leave: true, literal };
+        };
+        let inside = self.inside.get(&cell.node).map_or(&[][..], Vec::as_slice);
+        let exact = self.points_to.stride(cell.node) == 0;
+        let stays = |&(start, size, _): &Inside| {
+            cell.off == start || cell.off > start && size.is_some_and(|s| ((cell.off - start) as u64) < s)
+        };
+        Target {
+            may_leave: !(exact && inside.iter().all(stays)),
+            literal: inside.iter().any(|&(.., read_only)| read_only),
         }
     }
 

@@ -119,6 +119,8 @@ fn find(name: &str) -> Builtin {
         | "clone" | "thrd_create" | "setjmp" | "_setjmp" | "longjmp" | "_longjmp" | "sigsetjmp"
         | "siglongjmp" | "execve" => Builtin::Unsupported,
         _ if name.starts_with("pthread_create") => Builtin::Unsupported,
+        // Made by lowering for what a run cannot be followed through.
+        _ if name.starts_with(['.', '$']) => Builtin::Unsupported,
         _ => Builtin::Unknown,
     }
 }

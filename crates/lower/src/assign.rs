@@ -3,6 +3,7 @@
 use crate::Lowerer;
 use crate::call::Into;
 use crate::checks::float_bits;
+use crate::either::Order;
 use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
@@ -22,9 +23,7 @@ impl Lowerer<'_> {
                 self.assign_scalar(lhs, rhs, want, span)
             }
             TExprKind::CompoundAssign { op, lhs, rhs, computation } => {
-                let (place, right) = self.place_and_value(lhs, rhs, span);
-                self.check_read(place, span);
-                let old = self.pool.load(place);
+                let (place, old, right) = self.old_and_value(lhs, rhs, span);
                 let computation = self.scalar(computation)?;
                 let left = self.convert_checked(old, computation, span);
                 let result = self.arithmetic(op, left, right, span);
@@ -32,9 +31,7 @@ impl Lowerer<'_> {
                 self.store(place, stored, want, span)
             }
             TExprKind::PtrAssign { lhs, index, stride, sub } => {
-                let (place, index) = self.place_and_value(lhs, index, span);
-                self.check_read(place, span);
-                let old = self.pool.load(place);
+                let (place, old, index) = self.old_and_value(lhs, index, span);
                 let new = self.offset_pointer(old, index, stride, sub);
                 self.store(place, new, want, span)
             }
@@ -45,9 +42,34 @@ impl Lowerer<'_> {
         }
     }
 
+    /// An lvalue, its contents and a value that is to be combined with these.
+    fn old_and_value(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> (PlaceId, ExprId, ExprId) {
+        let order = self.store_order(lhs, rhs, true);
+        if order == Order::Open {
+            let (place, old, value) = self.place_around(lhs, rhs, true, span);
+            let old = old.unwrap_or_else(|| self.pool.load(place));
+            return (place, old, value);
+        }
+        self.report(order, span);
+        let (place, value) = self.left_to_right(lhs, rhs, span);
+        self.check_read(place, span);
+        (place, self.pool.load(place), value)
+    }
+
+    /// An lvalue and a value that is to be stored there.
+    fn place_and_value(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> (PlaceId, ExprId) {
+        let order = self.store_order(lhs, rhs, false);
+        if order == Order::Open {
+            let (place, _, value) = self.place_around(lhs, rhs, false, span);
+            return (place, value);
+        }
+        self.report(order, span);
+        self.left_to_right(lhs, rhs, span)
+    }
+
     /// An lvalue and a value, evaluated so that both are valid afterwards. If only the value has
     /// effects it is evaluated first, which C allows and which saves temporaries.
-    fn place_and_value(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> (PlaceId, ExprId) {
+    fn left_to_right(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> (PlaceId, ExprId) {
         if self.traits(rhs).has(Traits::EFFECT) && !self.traits(lhs).has(Traits::EFFECT) {
             let value = self.value(rhs);
             return (self.place(lhs), value);
@@ -166,6 +188,10 @@ impl Lowerer<'_> {
 
     /// An assignment of a record; the place assigned to.
     pub(crate) fn assign_record(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> PlaceId {
+        match self.store_order(lhs, rhs, false) {
+            Order::Open => self.report(Order::Lost, span),
+            order => self.report(order, span),
+        }
         if self.traits(rhs).has(Traits::EFFECT) && !self.traits(lhs).has(Traits::EFFECT) {
             if let (TExprKind::Object(_), TExprKind::Call { .. }) = (self.kind(lhs), self.kind(rhs)) {
                 let dst = self.place(lhs);

@@ -155,17 +155,24 @@ impl Lowerer<'_> {
     /// Bytes from the place that a pointer expression names to the end of the variable it lies in,
     /// or with `part` to the end of the innermost array or member.
     fn bytes_left(&mut self, e: TExprId, part: bool) -> Option<u64> {
-        let e = self.same_machine_value(e);
+        let mut e = self.same_machine_value(e);
+        let mut skipped = 0u64;
+        while let TExprKind::PtrAdd { ptr, index, stride, sub: false } = *self.kind(e)
+            && let TExprKind::Int(n) = *self.kind(index)
+        {
+            skipped = u64::try_from(n).ok()?.checked_mul(stride)?.checked_add(skipped)?;
+            e = self.same_machine_value(ptr);
+        }
         let (TExprKind::AddrOf(lvalue) | TExprKind::Decay(lvalue)) = *self.kind(e) else { return None };
         let obj = crate::scan::base_object(self.typed, lvalue)?;
         if self.typed.objects[obj].vla_size.is_some() || self.traits(lvalue).has(Traits::UNSAFE) {
             return None;
         }
         if part {
-            return self.typed.types.size_of(self.typed.exprs[lvalue].ty.ty);
+            return self.typed.types.size_of(self.typed.exprs[lvalue].ty.ty)?.checked_sub(skipped);
         }
         let place = self.place(lvalue);
-        let mut offset = 0u64;
+        let mut offset = skipped;
         for step in &self.pool.program.places[place].path {
             offset += match *step {
                 Proj::Field { record, field } => self.pool.program.field(record, field).offset,

@@ -6,6 +6,7 @@
 //! variadic functions keep their arguments, so that the interpreter's `printf` sees them.
 
 use crate::Lowerer;
+use crate::either::Order;
 use crate::library::{External, external};
 use crate::lowerer::Reported;
 use crate::scan::Traits;
@@ -176,8 +177,11 @@ impl Lowerer<'_> {
         (self.typed.funcs[f].body.is_none() && !self.library.contains_key(&f)).then_some(f)
     }
 
-    /// The arguments of a call, evaluated from left to right.
+    /// The arguments of a call, evaluated from left to right if no other order matters.
     pub(crate) fn arguments(&mut self, args: &[TExprId]) -> Vec<Arg> {
+        if let Some(values) = self.open_arguments(args) {
+            return values;
+        }
         let mut later: SmallVec<[Traits; 8]> = SmallVec::from_elem(Traits::default(), args.len());
         for i in (1..args.len()).rev() {
             later[i - 1] = later[i].or(self.traits(args[i]));
@@ -201,6 +205,9 @@ impl Lowerer<'_> {
         };
         let Some(f) = self.direct_callee(e) else {
             let next = args.iter().fold(Traits::default(), |t, &a| t.or(self.traits(a)));
+            if args.iter().any(|&a| self.order(callee, a) != Order::Free) {
+                self.report(Order::Lost, span);
+            }
             let ptr = self.value(callee);
             let ptr = self.keep(ptr, next, span);
             let mut args = self.arguments(args);

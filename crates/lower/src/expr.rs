@@ -2,10 +2,12 @@
 //!
 //! The result of lowering an expression is a pure expression of the automaton, valid at the
 //! current location; checks and side effects are emitted on the way. Operands are evaluated from
-//! left to right; a value is saved in a temporary only if a later operand may change it.
+//! left to right where no other order makes a difference ([`crate::either`]); a value is saved in a
+//! temporary only if a later operand may change it.
 
 use crate::Lowerer;
 use crate::call::Into;
+use crate::either::Order;
 use crate::graph::Node;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
@@ -42,32 +44,28 @@ impl Lowerer<'_> {
             | TExprKind::Convert(lhs) => Some(lhs),
             _ => None,
         }
+        // Operands whose order matters are evaluated together.
+        .filter(|_| self.operands(e).is_none_or(|(a, b)| self.order(a, b) == Order::Free))
     }
 
     /// An expression of a kind that [`Lowerer::left_operand`] knows, given its left operand.
     fn combine(&mut self, e: TExprId, left: ExprId) -> ExprId {
-        let span = self.span(e);
+        let Some((_, rhs)) = self.operands(e) else { return self.converted(e, left) };
+        let left = self.keep(left, self.traits(rhs), self.span(e));
+        let right = self.value(rhs);
+        self.applied(e, left, right)
+    }
+
+    /// A binary expression, given its operands.
+    fn applied(&mut self, e: TExprId, left: ExprId, right: ExprId) -> ExprId {
         match *self.kind(e) {
-            TExprKind::Convert(_) => self.converted(e, left),
-            TExprKind::Binary { op, rhs, .. } => {
-                let left = self.keep(left, self.traits(rhs), span);
-                let right = self.value(rhs);
-                self.arithmetic(op, left, right, span)
-            }
-            TExprKind::Compare { op, rhs, .. } => {
-                let left = self.keep(left, self.traits(rhs), span);
-                let right = self.value(rhs);
+            TExprKind::Binary { op, .. } => self.arithmetic(op, left, right, self.span(e)),
+            TExprKind::Compare { op, .. } => {
                 let truth = self.comparison(op, left, right);
                 self.pool.convert_int(truth, IntTy::I32)
             }
-            TExprKind::PtrAdd { index, stride, sub, .. } => {
-                let left = self.keep(left, self.traits(index), span);
-                let index = self.value(index);
-                self.offset_pointer(left, index, stride, sub)
-            }
-            TExprKind::PtrDiff { rhs, stride, .. } => {
-                let left = self.keep(left, self.traits(rhs), span);
-                let right = self.value(rhs);
+            TExprKind::PtrAdd { stride, sub, .. } => self.offset_pointer(left, right, stride, sub),
+            TExprKind::PtrDiff { stride, .. } => {
                 let ty = Scalar::Int(self.pool.program.data_model.ptrdiff_t());
                 self.pool.push(ty, ExprKind::PtrDiff { left, right, stride: stride.max(1) })
             }
@@ -93,7 +91,14 @@ impl Lowerer<'_> {
             }
             TExprKind::FuncAddr(f) | TExprKind::Func(f) => {
                 let func = self.func_of(f);
-                self.pool.push(Scalar::Ptr, ExprKind::Func(func))
+                let address = self.pool.push(Scalar::Ptr, ExprKind::Func(func));
+                match self.weak_symbol(f) {
+                    Some(defined) => {
+                        let null = self.pool.null();
+                        self.pool.ite(defined, address, null)
+                    }
+                    None => address,
+                }
             }
             TExprKind::Load(place) => {
                 let place = self.place(place);
@@ -169,18 +174,46 @@ impl Lowerer<'_> {
                 let value = self.builtin(e, op, args);
                 self.some_value(value, e)
             }
+            TExprKind::Binary { lhs, rhs, .. }
+            | TExprKind::Compare { lhs, rhs, .. }
+            | TExprKind::PtrAdd { ptr: lhs, index: rhs, .. }
+            | TExprKind::PtrDiff { lhs, rhs, .. } => {
+                let (left, right) = self.either_order(lhs, rhs, span);
+                self.applied(e, left, right)
+            }
             // Other lvalues and records are no scalar values, and errors are not lowered.
             TExprKind::Error
             | TExprKind::Object(_)
             | TExprKind::Deref(_)
             | TExprKind::CompoundLiteral { .. }
             | TExprKind::ToUnion { .. }
-            | TExprKind::Binary { .. }
-            | TExprKind::Compare { .. }
-            | TExprKind::PtrAdd { .. }
-            | TExprKind::PtrDiff { .. }
             | TExprKind::Convert(_) => self.unknown(e),
         }
+    }
+
+    /// Whether a weak function that this program does not define is defined elsewhere: its address
+    /// is null if not, and that stays so for the whole run.
+    fn weak_symbol(&mut self, f: FnId) -> Option<ExprId> {
+        let f = self.real_function(f);
+        let func = &self.typed.funcs[f];
+        if !func.weak || func.body.is_some() || self.library.contains_key(&f) {
+            return None;
+        }
+        let span = func.span;
+        let ty = self.scalar_type(Scalar::BOOL);
+        let var = *self.weak.entry(f).or_insert_with(|| {
+            self.pool.program.vars.push(Var {
+                name: ".weak".into(),
+                ty,
+                kind: VarKind::Global,
+                address_taken: false,
+                init: Init::Unknown,
+                read_only: false,
+                span,
+                scope: Span::NONE,
+            })
+        });
+        Some(self.pool.load_var(var))
     }
 
     fn some_value(&mut self, value: Option<ExprId>, e: TExprId) -> ExprId {

@@ -11,6 +11,7 @@
 //! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
 //! * `types`, `object`: types, variables, functions and initialisers;
 //! * `compile`: the whole way from text; `link`: library functions in place of declarations;
+//! * `order`, `either`: operands whose order is open;
 //! * `flow`, `misfit`: calls through pointers whose arguments do not fit.
 
 mod assign;
@@ -19,6 +20,7 @@ mod builtin;
 mod call;
 mod checks;
 mod compile;
+mod either;
 mod expr;
 mod flow;
 mod func;
@@ -29,6 +31,7 @@ mod lowerer;
 mod misfit;
 mod object;
 mod options;
+mod order;
 mod place;
 mod pool;
 mod prelude;

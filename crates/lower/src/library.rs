@@ -22,7 +22,7 @@ pub(crate) enum External {
 fn is_unmodelled(name: &str) -> bool {
     const NAMES: &str = "setjmp _setjmp __setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp \
         __longjmp_chk pthread_create thrd_create fork vfork clone getcontext setcontext makecontext \
-        swapcontext $unmodelled";
+        swapcontext $unmodelled .unsequenced";
     NAMES.split_ascii_whitespace().any(|n| n == name)
 }
 
@@ -116,6 +116,52 @@ fn operation(name: &str) -> Option<Operation> {
         _ => return None,
     })
 }
+
+/// What matters about an external function for the order of evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Does {
+    /// Nothing that others notice.
+    Nothing,
+    /// It reads what it is given.
+    Reads,
+    /// It may end the run.
+    Ends,
+    /// It may violate the property.
+    Fails,
+    /// It may change what it can reach.
+    Anything,
+}
+
+/// What a function without body may do that others notice; `pointers` says whether it gets any.
+pub(crate) fn does(name: &str, pointers: bool) -> Does {
+    match operation(name) {
+        Some(
+            Operation::Nondet { .. }
+            | Operation::Allocate { .. }
+            | Operation::AllocateZeroed
+            | Operation::ObjectSize
+            | Operation::Nothing,
+        ) => Does::Nothing,
+        Some(Operation::Assume | Operation::Exit(_) | Operation::Abort) => Does::Ends,
+        Some(Operation::FailedAssertion | Operation::Assert) => Does::Fails,
+        Some(Operation::Free | Operation::CheckFreeable | Operation::MemCopy | Operation::MemSet) => {
+            Does::Anything
+        }
+        None => match name {
+            "__VERIFIER_error" | "reach_error" => Does::Fails,
+            "printf" | "puts" | "putchar" | "fputs" | "fprintf" | "perror" => Does::Reads,
+            _ if external(name) == External::Known && !pointers => Does::Nothing,
+            _ => Does::Anything,
+        },
+    }
+}
+
+/// The name of the function whose call stands for operands that have no order: nothing that the
+/// automaton says holds from there on.
+pub(crate) const UNSEQUENCED: &str = ".unsequenced";
+/// The name of the function whose call stands for assembler text: its outputs are arbitrary, so that
+/// what holds for all of them holds, but a run through it shows nothing.
+pub(crate) const ASM: &str = ".asm";
 
 /// Whether calls of a function that the program does not define are operations of the automaton,
 /// not calls.

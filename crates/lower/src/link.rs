@@ -7,7 +7,7 @@ use palisade_base::{Diagnostic, Span};
 use palisade_c_syntax::Interner;
 use palisade_c_types::tast::{FnId, ObjKind, TypedProgram};
 use palisade_c_types::types::{CType, CTypeId};
-use palisade_cfa::{CheckKind, Program};
+use palisade_cfa::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nesting in programs is bounded, but the bounds allow more recursion than a small stack holds.
@@ -61,9 +61,45 @@ pub(crate) fn lower_linked(
             let mut program = lowerer.pool.program;
             program.entry = entry;
             fit_calls(&mut program, options.checks.contains(CheckKind::CallType));
+            drop_idle_checks(&mut program);
             Ok((program, lowerer.diagnostics))
         }
         _ => Err(lowerer.diagnostics),
+    }
+}
+
+/// Takes out the checks of writes to read-only objects where nothing can point to one.
+fn drop_idle_checks(program: &mut Program) {
+    let read_only = |program: &Program, place: PlaceId| match program.places[place].base {
+        Base::Var(var) => program.vars[var].read_only,
+        Base::Deref(_) => false,
+    };
+    let mut pointed = program.vars.iter().any(|var| match &var.init {
+        Init::Image(items) => items.iter().any(|item| match item.value {
+            InitValue::Addr(to, _) => program.vars[to].read_only,
+            _ => false,
+        }),
+        Init::Unknown => false,
+    });
+    for edge in &program.edges {
+        // What is only given away to be printed comes back from nowhere.
+        let given = matches!(edge.op, Op::Call { dst: None, callee: Callee::Direct(f), .. }
+            if program.funcs[f].body.is_none());
+        if !given {
+            program.visit_op(&edge.op, &mut |used| {
+                pointed |= matches!(used, Use::Address(place) if read_only(program, place));
+            });
+        }
+    }
+    if pointed {
+        return;
+    }
+    for i in program.edges.ids().collect::<Vec<_>>() {
+        if let Op::Check { kind: CheckKind::ReadOnly, cond } = program.edges[i].op
+            && !matches!(program.exprs[cond].kind, ExprKind::Int(_))
+        {
+            program.edges[i].op = Op::Skip;
+        }
     }
 }
 

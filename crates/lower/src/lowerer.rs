@@ -3,6 +3,7 @@
 use crate::graph::Graph;
 use crate::link::AtEnd;
 use crate::options::Options;
+use crate::order::Footprints;
 use crate::pool::{MAX_DEPTH, Pool};
 use crate::scan::{Scan, Traits};
 use crate::scope::{Goto, LabelAt, ScopeData, ScopeId, Target};
@@ -12,6 +13,7 @@ use palisade_c_syntax::{Interner, Symbol};
 use palisade_c_types::tast::*;
 use palisade_cfa::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Names as shared strings, made once each.
@@ -41,6 +43,8 @@ pub(crate) struct Current {
     pub(crate) continues: Vec<Target>,
     pub(crate) labels: FxHashMap<LabelId, LabelAt>,
     pub(crate) gotos: Vec<Goto>,
+    /// How many operands around are lowered in several orders.
+    pub(crate) orders: usize,
     /// Labels of this function whose address is taken.
     pub(crate) addressed_labels: Vec<LabelId>,
     temps: usize,
@@ -52,6 +56,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) names: &'a Interner,
     pub(crate) options: &'a Options,
     pub(crate) scan: Scan,
+    /// What functions touch, once somebody wants to know.
+    pub(crate) footprints: OnceCell<Footprints>,
     pub(crate) pool: Pool,
     pub(crate) types: TypeMap,
     pub(crate) arc_names: ArcNames,
@@ -68,6 +74,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) vars: IdxVec<ObjId, Option<VarId>>,
     /// The objects of globals whose contents may be larger than their type.
     pub(crate) objects: FxHashMap<VarId, ObjId>,
+    /// For weak functions that nobody defines here: whether somebody else does.
+    pub(crate) weak: FxHashMap<FnId, VarId>,
     /// Variables whose address the program takes somewhere.
     pub(crate) taken: IdxVec<VarId, bool>,
     /// Globals whose contents are still to be made.
@@ -101,6 +109,7 @@ impl Current {
             continues: Vec::new(),
             labels: FxHashMap::default(),
             gotos: Vec::new(),
+            orders: 0,
             addressed_labels: Vec::new(),
             temps: 0,
         }
@@ -121,6 +130,7 @@ impl<'a> Lowerer<'a> {
             names,
             options,
             scan: Scan::new(typed, options.checks),
+            footprints: OnceCell::new(),
             pool: Pool::new(typed.types.dm),
             types: TypeMap::default(),
             arc_names: ArcNames::default(),
@@ -132,6 +142,7 @@ impl<'a> Lowerer<'a> {
             at_end,
             vars: IdxVec::filled(None, typed.objects.len()),
             objects: FxHashMap::default(),
+            weak: FxHashMap::default(),
             taken: IdxVec::new(),
             waiting_images: Vec::new(),
             label_numbers: FxHashMap::default(),

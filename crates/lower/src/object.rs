@@ -1,9 +1,11 @@
 //! Variables, functions and initial contents.
 
 use crate::Lowerer;
+use crate::either::Order;
+use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::{self, *};
-use palisade_c_types::types::{CType, CTypeId};
+use palisade_c_types::types::{CType, CTypeId, QType, Quals};
 use palisade_cfa::{self as cfa, *};
 use std::sync::Arc;
 
@@ -42,7 +44,7 @@ impl Lowerer<'_> {
             kind,
             address_taken: false,
             init: Init::Unknown,
-            read_only: object.read_only,
+            read_only: object.read_only || object.image.is_some() && self.is_const(object.ty),
             span: object.span,
             scope: object.scope,
         });
@@ -60,6 +62,15 @@ impl Lowerer<'_> {
             _ => {}
         }
         var
+    }
+
+    /// Whether a static object of this type lies where nothing can be written.
+    fn is_const(&self, ty: QType) -> bool {
+        let mut ty = ty;
+        while let CType::Array(elem, _) = self.typed.types.get(ty.ty) {
+            ty = QType { ty: elem.ty, quals: Quals(ty.quals.0 | elem.quals.0) };
+        }
+        ty.quals.0 & (Quals::CONST.0 | Quals::VOLATILE.0) == Quals::CONST.0
     }
 
     /// The type of a pointer to an array's elements.
@@ -171,6 +182,7 @@ impl Lowerer<'_> {
         let plan = &self.typed.inits[init];
         let var = self.var_of(obj);
         let whole = self.pool.var(var);
+        self.check_item_order(plan, span);
         let in_order = plan.items.windows(2).all(|w| ends_before(self.typed, &w[0], &w[1]));
         let constants = plan.items.iter().filter(|item| self.constant(item).is_some()).count();
         let table = in_order && constants > MAX_STORES;
@@ -185,6 +197,26 @@ impl Lowerer<'_> {
                 continue;
             }
             self.store_item(obj, whole, item, plan.zero && in_order, span);
+        }
+    }
+
+    /// The items of an initialiser are evaluated in any order (C11 6.7.9p23).
+    fn check_item_order(&mut self, plan: &InitPlan, span: Span) {
+        let effects: Vec<TExprId> = plan
+            .items
+            .iter()
+            .filter_map(|item| match item.value {
+                tast::InitValue::Expr(e) => Some(e),
+                tast::InitValue::String(_) => None,
+            })
+            .collect();
+        if effects.iter().filter(|&&e| self.traits(e).has(Traits::EFFECT)).count() == 0 || effects.len() > 64
+        {
+            return;
+        }
+        let clash = |a: TExprId, b: TExprId| self.order(a, b) != Order::Free;
+        if effects.iter().enumerate().any(|(i, &a)| effects[..i].iter().any(|&b| clash(a, b))) {
+            self.report(Order::Lost, span);
         }
     }
 

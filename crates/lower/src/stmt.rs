@@ -316,6 +316,10 @@ impl Lowerer<'_> {
         for &input in &asm.inputs {
             self.effects(input);
         }
+        if !asm.outputs.is_empty() {
+            // What the outputs really become nobody knows: no run is followed through here.
+            self.unfollowed(crate::library::ASM, span);
+        }
         for &output in &asm.outputs {
             let place = self.place(output);
             self.check_write(place, span);

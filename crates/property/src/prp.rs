@@ -19,7 +19,7 @@ pub enum Goal {
     NoShiftOverflow,
     /// Only what can be freed is freed.
     ValidFree,
-    /// Every access lies in a live object.
+    /// Every access lies in a live object, and every write in one that can be written.
     ValidDeref,
     /// No heap object becomes unreachable.
     ValidMemtrack,
@@ -67,7 +67,8 @@ impl Goal {
             Goal::NoOverflow => kind == SignedOverflow,
             Goal::NoShiftOverflow => kind == ShiftOverflow,
             Goal::ValidFree => kind == Free,
-            Goal::ValidDeref => kind == Deref,
+            // What cannot be written may be read.
+            Goal::ValidDeref => matches!(kind, Deref | ReadOnly),
             Goal::ValidMemtrack => kind == MemTrack,
             Goal::ValidMemcleanup => kind == MemCleanup,
             Goal::DefBehavior => {

@@ -1,0 +1,11 @@
+// ... and the other one.
+// palisade check --property unreach-call tests/c/check/order_of_index_other.c
+// verdict: false(unreach-call)
+extern void reach_error(void);
+static int i, a[2];
+static int step(void) { i = 1; return 9; }
+int main(void) {
+    a[i] = step();
+    if (a[1] == 9) reach_error();
+    return 0;
+}
