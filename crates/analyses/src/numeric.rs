@@ -1,5 +1,6 @@
 //! Numeric analysis over any domain of the library: what is known about the integer cells of a
-//! program, as mathematical integers; machine arithmetic enters as wrap.
+//! program, as mathematical integers; machine arithmetic enters as wrap. The domain is a value
+//! ([`Dynamic`]), so that the analysis is compiled once for all of them.
 
 use crate::cells::Located;
 use crate::effects::{Effect, Effects, Source};
@@ -7,23 +8,25 @@ use crate::trees::{self, integer, machine};
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{self as num, Dim, LinCons, LinExpr, NumericDomain, Tree};
+use palisade_domains::{
+    self as num, Dim, Dynamic, DynamicCtx, Lattice, LinCons, LinExpr, NumericDomain, Tree,
+};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// An element of a numeric domain, shared between states.
 #[derive(Clone, Debug)]
-pub struct Element<D>(Rc<D>);
+pub struct Element(Rc<Dynamic>);
 
-impl<D: NumericDomain> PartialEq for Element<D> {
+impl PartialEq for Element {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.0.equiv(&other.0)
     }
 }
 
-impl<D> Element<D> {
+impl Element {
     /// The element of the domain.
-    pub fn get(&self) -> &D {
+    pub fn get(&self) -> &Dynamic {
         &self.0
     }
 }
@@ -44,19 +47,19 @@ pub enum NumericMerge {
 }
 
 /// The numeric analysis.
-pub struct Numeric<'p, D: NumericDomain> {
+pub struct Numeric<'p> {
     program: &'p Program,
     effects: Effects<'p>,
-    context: D::Ctx,
+    context: DynamicCtx,
     merge: NumericMerge,
     /// Locations on every cycle: loop heads, entries and exits of recursive functions.
     widening_points: Vec<bool>,
     trees: FxHashMap<ExprId, Rc<Tree>>,
 }
 
-impl<'p, D: NumericDomain> Numeric<'p, D> {
+impl<'p> Numeric<'p> {
     /// An analysis with the elements of a context.
-    pub fn new(program: &'p Program, graph: &Graph, context: D::Ctx, merge: NumericMerge) -> Self {
+    pub fn new(program: &'p Program, graph: &Graph, context: DynamicCtx, merge: NumericMerge) -> Self {
         let effects = Effects::new(program);
         let mut widening_points: Vec<bool> = program.locs.ids().map(|l| graph.is_loop_head(l)).collect();
         for (f, func) in program.funcs.iter_enumerated() {
@@ -69,8 +72,8 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// Globals have their initial values; everything else is unknown.
-    pub fn initial(&self) -> Element<D> {
-        let mut d = D::top(&self.context);
+    pub fn initial(&self) -> Element {
+        let mut d = Dynamic::top(&self.context);
         for (slot, bits) in self.effects.initial() {
             if let Some(Scalar::Int(t)) = self.effects.cells.scalar_type(self.program, slot) {
                 let value = LinExpr::constant(palisade_num::Rat::from(integer(t, bits)));
@@ -81,8 +84,8 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// The integers in these variables are of their types; nothing else is known.
-    pub fn any_of_types(&self, vars: &[VarId]) -> Element<D> {
-        let mut d = D::top(&self.context);
+    pub fn any_of_types(&self, vars: &[VarId]) -> Element {
+        let mut d = Dynamic::top(&self.context);
         for slot in vars.iter().flat_map(|v| self.effects.cells.of_var(*v)) {
             self.forget(&mut d, slot);
         }
@@ -95,8 +98,8 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// No knowledge.
-    pub fn top(&self) -> Element<D> {
-        Element(Rc::new(D::top(&self.context)))
+    pub fn top(&self) -> Element {
+        Element(Rc::new(Dynamic::top(&self.context)))
     }
 
     /// The dimension of a scalar integer variable.
@@ -119,7 +122,7 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
         self.effects.cells.scalar_type(self.program, slot)?.int()
     }
 
-    fn forget(&self, d: &mut D, slot: u32) {
+    fn forget(&self, d: &mut Dynamic, slot: u32) {
         if let Some(t) = self.int_type(slot) {
             d.assign_interval(Dim::int(slot), &machine(t).range());
         }
@@ -143,7 +146,7 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// Several assignments at once, through fresh dimensions where there is more than one.
-    fn assign(&mut self, d: &mut D, assigned: &[(u32, Source)]) {
+    fn assign(&mut self, d: &mut Dynamic, assigned: &[(u32, Source)]) {
         let several = assigned.len() > 1;
         let spare = self.effects.cells.len(self.program) as u32;
         let mut renamed = Vec::new();
@@ -171,7 +174,7 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// The element after a step, `None` if the step is impossible.
-    fn step(&mut self, d: &D, step: &Step) -> Option<D> {
+    fn step(&mut self, d: &Dynamic, step: &Step) -> Option<Dynamic> {
         let mut d = d.clone();
         for effect in self.effects.of(step).iter() {
             match effect {
@@ -190,13 +193,13 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// Keeps the states of an element in which a truth value is `truth`.
-    pub(crate) fn assume_into(&mut self, d: &mut D, cond: ExprId, truth: bool) {
+    pub(crate) fn assume_into(&mut self, d: &mut Dynamic, cond: ExprId, truth: bool) {
         let tree = self.tree(cond);
         d.assume_tree(&tree, truth);
     }
 
     /// Keeps the states in which a dimension has the value that is assigned to a cell.
-    pub(crate) fn assume_equal(&mut self, d: &mut D, dim: Dim, slot: u32, source: Source) {
+    pub(crate) fn assume_equal(&mut self, d: &mut Dynamic, dim: Dim, slot: u32, source: Source) {
         let Some(t) = self.int_type(slot) else { return };
         let mut tree: Tree = match source {
             Source::Zero => {
@@ -224,14 +227,14 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
         }
         let Some(root) = tree.root() else { return };
         let whole = d.clone();
-        let equal = |d: &mut D, tree: &mut Tree, value: num::NodeId| {
+        let equal = |d: &mut Dynamic, tree: &mut Tree, value: num::NodeId| {
             let cell = tree.dim(dim);
             tree.cmp(num::CmpOp::Eq, cell, value);
             d.assume_tree(tree, true);
         };
         let num::Node::Wrap(ty, inner) = *tree.node(root) else { return equal(d, &mut tree, root) };
         // Period by period the wrap is a shift; beyond the nearest ones it stays a wrap.
-        let mut union: Option<D> = None;
+        let mut union: Option<Dynamic> = None;
         let mut piece = |low: Option<palisade_num::Int>, high: Option<palisade_num::Int>, k: Option<i64>| {
             let mut part = whole.clone();
             for (bound, below) in [(low, true), (high, false)] {
@@ -286,12 +289,12 @@ impl<'p, D: NumericDomain> Numeric<'p, D> {
     }
 
     /// A state from an element.
-    pub(crate) fn element(&self, d: D) -> Element<D> {
+    pub(crate) fn element(&self, d: Dynamic) -> Element {
         Element(Rc::new(d))
     }
 
     /// The linear constraints that hold in a state.
-    pub fn constraints(&self, state: &Element<D>) -> Vec<Vec<LinCons>> {
+    pub fn constraints(&self, state: &Element) -> Vec<Vec<LinCons>> {
         state.0.to_constraints()
     }
 }
@@ -317,37 +320,37 @@ pub fn thresholds(program: &Program, func: Option<FuncId>) -> num::Thresholds {
     num::Thresholds::new(values.into_iter().map(|v| palisade_num::Rat::from(palisade_num::Int::from(v))), [])
 }
 
-impl<D: NumericDomain> AbstractDomain for Numeric<'_, D> {
-    type State = Element<D>;
+impl AbstractDomain for Numeric<'_> {
+    type State = Element;
 
-    fn leq(&mut self, a: &Element<D>, b: &Element<D>) -> Result<bool, Halt> {
+    fn leq(&mut self, a: &Element, b: &Element) -> Result<bool, Halt> {
         Ok(Rc::ptr_eq(&a.0, &b.0) || a.0.leq(&b.0))
     }
-    fn join(&mut self, a: &Element<D>, b: &Element<D>) -> Result<Element<D>, Halt> {
+    fn join(&mut self, a: &Element, b: &Element) -> Result<Element, Halt> {
         Ok(Element(Rc::new(a.0.join(&b.0))))
     }
-    fn describe(&self, state: &Element<D>) -> String {
+    fn describe(&self, state: &Element) -> String {
         state.0.display_with(&|d| self.name(d))
     }
 }
 
-impl<D: NumericDomain> Cpa for Numeric<'_, D> {
+impl Cpa for Numeric<'_> {
     type Precision = ();
     type Key = ();
     type Class = ();
 
-    fn key(&self, _: &Element<D>) {}
-    fn class(&self, _: &Element<D>) {}
-    fn digest(&mut self, _: &Element<D>, (): ()) -> Option<u64> {
+    fn key(&self, _: &Element) {}
+    fn class(&self, _: &Element) {}
+    fn digest(&mut self, _: &Element, (): ()) -> Option<u64> {
         Some(0)
     }
 
     fn transfer(
         &mut self,
-        state: &Element<D>,
+        state: &Element,
         (): &(),
         step: &Step,
-        out: &mut Successors<Element<D>>,
+        out: &mut Successors<Element>,
     ) -> Result<(), Halt> {
         if self.effects.of(step).is_empty() {
             out.push(state.clone());
@@ -363,10 +366,10 @@ impl<D: NumericDomain> Cpa for Numeric<'_, D> {
 
     fn merge(
         &mut self,
-        new: &Element<D>,
-        reached: &Element<D>,
+        new: &Element,
+        reached: &Element,
         cx: &MergeContext,
-    ) -> Result<Option<Element<D>>, Halt> {
+    ) -> Result<Option<Element>, Halt> {
         let NumericMerge::Widening { delay, thresholds } = &self.merge else { return Ok(None) };
         if new.0.leq(&reached.0) {
             return Ok(None);
@@ -381,13 +384,13 @@ impl<D: NumericDomain> Cpa for Numeric<'_, D> {
         Ok(Some(Element(Rc::new(merged))))
     }
 
-    fn narrow(&mut self, upper: &Element<D>, lower: &Element<D>) -> Result<Element<D>, Halt> {
+    fn narrow(&mut self, upper: &Element, lower: &Element) -> Result<Element, Halt> {
         let mut d = (*upper.0).clone();
         d.narrow_with(&lower.0);
         Ok(Element(Rc::new(d)))
     }
 
-    fn answer(&mut self, state: &Element<D>, query: &mut Query<'_>) -> Result<(), Halt> {
+    fn answer(&mut self, state: &Element, query: &mut Query<'_>) -> Result<(), Halt> {
         match query {
             Query::UniqueValue { var, answer, .. } if **answer == Unique::Unknown => {
                 if let Some(slot) = self.effects.cells.scalar(*var)

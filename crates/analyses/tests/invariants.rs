@@ -6,7 +6,7 @@ use common::program;
 use palisade_analyses::invariants::{backward, bounds, forward, learning, template};
 use palisade_base::Budget;
 use palisade_cfa::LocId;
-use palisade_domains::Intervals;
+use palisade_domains::{Domain, DynamicCtx};
 use palisade_task::Task;
 use std::sync::Arc;
 
@@ -87,6 +87,10 @@ fn main() {
 entry main;
 ";
 
+fn intervals() -> DynamicCtx {
+    (Domain::interval().context)(&Budget::unlimited())
+}
+
 fn head(task: &Task) -> LocId {
     task.program.analyse().loop_heads(task.program.entry).next().unwrap()
 }
@@ -94,7 +98,7 @@ fn head(task: &Task) -> LocId {
 #[test]
 fn forward_iteration_widens_and_narrows() {
     let task = task(COUNT);
-    let found = forward::invariants::<Intervals>(&task, (), &Budget::unlimited()).unwrap();
+    let found = forward::invariants(&task, intervals(), &Budget::unlimited()).unwrap();
     assert_eq!(found.text[&head(&task)], "i >= 0 && i <= 10");
     assert!(found.proved);
 }
@@ -103,13 +107,13 @@ fn forward_iteration_widens_and_narrows() {
 fn backward_iteration_gives_sufficient_preconditions() {
     // Once i > 10 the error is certain; the weakest precondition at the head is i <= 10.
     let task = task(COUNT);
-    let found = backward::preconditions::<Intervals>(&task, (), &Budget::unlimited()).unwrap();
+    let found = backward::preconditions(&task, intervals(), &Budget::unlimited()).unwrap();
     assert!(found.unsafe_states.contains_key(&head(&task)), "{:?}", found.text);
     // Straight-line code needs no loop invariant: the precondition is exact.
     let straight = super_straight(3);
-    let found = backward::preconditions::<Intervals>(&straight, (), &Budget::unlimited()).unwrap();
+    let found = backward::preconditions(&straight, intervals(), &Budget::unlimited()).unwrap();
     assert!(found.proved, "{:?}", found.text);
-    let found = backward::preconditions::<Intervals>(&super_straight(5), (), &Budget::unlimited()).unwrap();
+    let found = backward::preconditions(&super_straight(5), intervals(), &Budget::unlimited()).unwrap();
     assert!(!found.proved);
 }
 

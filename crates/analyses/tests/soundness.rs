@@ -16,7 +16,7 @@ use palisade_analyses::sign::SignAnalysis;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{NumericDomain, Thresholds};
+use palisade_domains::{Domain, DynamicCtx, NumericDomain, Thresholds};
 use palisade_num::Rat;
 use random::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -37,8 +37,8 @@ impl Covers for Explicit<'_> {
     }
 }
 
-impl<D: NumericDomain> Covers for Numeric<'_, D> {
-    fn covers(&mut self, state: &Element<D>, vars: &[u128]) -> bool {
+impl Covers for Numeric<'_> {
+    fn covers(&mut self, state: &Element, vars: &[u128]) -> bool {
         state.get().contains(&|d| {
             let var = VarId(d.index());
             let t = self.int_type_of(var).unwrap();
@@ -137,7 +137,12 @@ fn explicit_values_cover() {
     }
 }
 
-fn numeric_covers<D: NumericDomain<Ctx: Clone>>(context: D::Ctx, seeds: std::ops::Range<u64>) {
+fn numeric_covers(domain: &str, seeds: std::ops::Range<u64>) {
+    let domain = Domain::named(domain).expect("it is listed");
+    covers_in(&(domain.context)(&Budget::unlimited()), seeds);
+}
+
+fn covers_in(context: &DynamicCtx, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let p = automaton(&mut Rng(seed * 6151), if seed % 2 == 0 { SMALL } else { WITH_CALLS });
         let graph = p.analyse();
@@ -145,7 +150,7 @@ fn numeric_covers<D: NumericDomain<Ctx: Clone>>(context: D::Ctx, seeds: std::ops
             [NumericMerge::Widening { delay: 1, thresholds: Thresholds::none() }, NumericMerge::Separate]
         {
             check(&p, 2, (), || {
-                let n: Numeric<'_, D> = Numeric::new(&p, &graph, context.clone(), merge.clone());
+                let n = Numeric::new(&p, &graph, context.clone(), merge.clone());
                 let initial = n.initial();
                 (n, initial)
             });
@@ -155,33 +160,33 @@ fn numeric_covers<D: NumericDomain<Ctx: Clone>>(context: D::Ctx, seeds: std::ops
 
 #[test]
 fn intervals_cover() {
-    numeric_covers::<palisade_domains::Intervals>((), 1..60);
+    numeric_covers("interval", 1..60);
 }
 
 #[test]
 fn congruences_cover() {
-    numeric_covers::<palisade_domains::Congruences>((), 1..60);
+    numeric_covers("congruence", 1..60);
 }
 
 #[test]
 fn octagons_cover() {
-    numeric_covers::<palisade_domains::Octagons>(palisade_domains::Limits::STANDARD, 1..16);
+    numeric_covers("octagon", 1..16);
 }
 
 #[test]
 fn polyhedra_cover() {
-    numeric_covers::<palisade_domains::Polyhedra>(palisade_domains::Limits::STANDARD, 1..8);
+    numeric_covers("polyhedra", 1..8);
 }
 
 #[test]
 fn modular_equations_cover() {
-    numeric_covers::<palisade_domains::Affine>(palisade_domains::WordSize::new(8), 1..30);
+    let context = palisade_domains::WordSize::new(8);
+    covers_in(&DynamicCtx::of::<palisade_domains::Affine>(context), 1..30);
 }
 
 #[test]
 fn boxes_cover() {
-    let context = palisade_domains::LddCtx::new(palisade_domains::LddLimits::default());
-    numeric_covers::<palisade_domains::Boxes>(context, 1..12);
+    numeric_covers("boxes", 1..12);
 }
 
 #[test]

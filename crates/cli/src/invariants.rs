@@ -2,11 +2,11 @@
 
 use crate::args::InvariantsArgs;
 use crate::{USAGE, input, watchdog};
-use palisade_analyses::invariants::domains;
-use palisade_analyses::invariants::functions::{Domain, LoopFacts, Method, of_function};
+use palisade_analyses::invariants::functions::{LoopFacts, Method, of_function};
 use palisade_analyses::invariants::isolate::Isolator;
 use palisade_base::{Budget, SourceMap, Span};
 use palisade_cfa::{FuncId, LocId, Program};
+use palisade_domains::{DOMAINS, Domain};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
 use serde_json::{Value, json};
@@ -92,8 +92,8 @@ fn choice(args: &InvariantsArgs) -> Result<(Method, Domain), String> {
         format!("there is no method `{}`; choose one of {}", args.method, names.join(", "))
     })?;
     let domain = args.domain.as_deref().unwrap_or(method.usual_domain());
-    let domain = domains::named(domain).ok_or_else(|| {
-        let names: Vec<&str> = domains::domains().iter().map(|d| d.name).collect();
+    let domain = Domain::named(domain).ok_or_else(|| {
+        let names: Vec<&str> = DOMAINS.iter().map(|d| d.name).collect();
         format!("there is no domain `{domain}`; choose one of {}", names.join(", "))
     })?;
     Ok((method, domain))

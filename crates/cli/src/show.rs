@@ -3,7 +3,7 @@
 use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SourceArgs};
 use crate::input::Input;
 use crate::{USAGE, input, report};
-use palisade_analyses::invariants::{domains, functions::Method};
+use palisade_analyses::invariants::functions::Method;
 use palisade_cfa::{EdgeId, Scalar};
 use palisade_interp::{Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
 use palisade_lower::Options;
@@ -105,7 +105,7 @@ pub fn analyses() -> u8 {
     for (name, summary) in palisade_analyses::components() {
         line("component", name, summary);
     }
-    for domain in domains::domains() {
+    for domain in &palisade_domains::DOMAINS {
         line("domain", domain.name, domain.summary);
     }
     for (_, name, summary) in Method::ALL {

@@ -6,13 +6,15 @@
 //! the wrap nodes of [`Tree`] expressions.
 //!
 //! Each domain is one module and passes the same law tests. A new domain needs
-//! the required methods of the trait, a line here and a call of the law kit.
+//! the required methods of the trait, a line here, a call of the law kit, and a line in the list
+//! [`DOMAINS`] that gives it a name on every command line.
 
 mod any;
 mod blocks;
 mod boxes;
 mod congruence;
 mod dim;
+mod dynamic;
 mod expr;
 mod howell;
 mod interval;
@@ -36,6 +38,7 @@ mod powerset;
 #[cfg(feature = "ppl")]
 pub mod ppl;
 mod product;
+mod registry;
 mod relation;
 
 pub use any::{AnyCtx, AnyNumeric};
@@ -43,6 +46,7 @@ pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
 pub use congruence::{Congruence, Congruences};
 pub use dim::Dim;
+pub use dynamic::{Dynamic, DynamicCtx};
 pub use expr::{BinOp, CmpOp, MAX_SHIFT, Node, NodeId, Tree, eval_bin};
 pub use interval::{End, Interval};
 pub use intervals::Intervals;
@@ -61,4 +65,5 @@ pub use pointwise::{Pointwise, Value};
 pub use poly::{Polyhedra, Polyhedron};
 pub use powerset::{Powerset, PowersetCtx, PowersetWidening};
 pub use product::Product;
+pub use registry::{DOMAINS, Domain};
 pub use relation::{compose, identity, image};

@@ -7,7 +7,7 @@ use crate::numeric::{DELAY, fixed_point};
 use crate::{Certificate, Engine, Outcome};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_domains::Intervals;
+use palisade_domains::Domain;
 use palisade_encode::segment;
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Invariants;
@@ -29,7 +29,7 @@ impl Engine for KInduction {
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("invariants"));
-        let invariants = match fixed_point::<Intervals>(task, (), DELAY, budget) {
+        let invariants = match fixed_point(task, &Domain::interval(), DELAY, budget) {
             Ok(found) => found.invariants,
             Err(_) => Invariants::none(&task.program),
         };

@@ -1,5 +1,4 @@
-//! Abstract interpretation over a numeric domain: the engines `interval`, `octagon`, `polyhedra`
-//! and `boxes`.
+//! Abstract interpretation over a numeric domain: an engine for each domain of the library.
 //!
 //! The CPA algorithm runs to the fixed point with widening at loop heads, then narrows. What holds
 //! at the loop heads is the certificate if no error location was reached.
@@ -10,31 +9,29 @@ use palisade_analyses::numeric::{Numeric, NumericMerge, thresholds};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, export, order};
-use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
+use palisade_domains::{Dim, Domain, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
 use palisade_num::Rat;
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// The engine of a numeric domain.
-pub struct AbstractInterpretation<D: NumericDomain> {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// Makes the context that the domain's elements need.
-    pub context: fn(&Budget) -> D::Ctx,
+/// The engine of a numeric domain; it has the domain's name.
+pub struct AbstractInterpretation {
+    /// The domain.
+    pub domain: Domain,
     /// Joins at a loop head before widening starts there.
     pub delay: u32,
 }
 
-impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
+impl Engine for AbstractInterpretation {
     fn name(&self) -> &'static str {
-        self.name
+        self.domain.name
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("fixed point"));
-        match fixed_point::<D>(task, (self.context)(budget), self.delay, budget) {
+        match fixed_point(task, &self.domain, self.delay, budget) {
             Err(why) => Outcome::Unknown(why),
             Ok(found) if found.errors == 0 && found.cuts == 0 => {
                 Outcome::Proof(Certificate::Invariants(found.invariants))
@@ -52,7 +49,7 @@ impl<D: NumericDomain> Engine for AbstractInterpretation<D> {
         sources: &SourceMap,
         budget: &Budget,
     ) -> Option<Result<String, String>> {
-        let run = iterate::<D>(task, (self.context)(budget), self.delay, budget);
+        let run = iterate(task, &self.domain, self.delay, budget);
         Some(run.map(|run| export::write(&task.program, &run, format, sources)))
     }
 }
@@ -73,18 +70,18 @@ pub const DELAY: u32 = 2;
 const NARROWINGS: usize = 3;
 
 /// Iterates over locations and a domain: upward with widening, then downward.
-fn iterate<'t, D: NumericDomain>(
+fn iterate<'t>(
     task: &'t Task,
-    context: D::Ctx,
+    domain: &Domain,
     delay: u32,
     budget: &Budget,
-) -> Result<Exploration<Product<Location<'t>, Numeric<'t, D>>>, String> {
+) -> Result<Exploration<Product<Location<'t>, Numeric<'t>>>, String> {
     let program = &task.program;
     let graph = program.analyse();
     let merge = NumericMerge::Widening { delay, thresholds: thresholds(program, None) };
     let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
     let location = Location::new(program, Calls::StepOver, &errors);
-    let numeric = Numeric::<D>::new(program, &graph, context, merge);
+    let numeric = Numeric::new(program, &graph, (domain.context)(budget), merge);
     let initial = (location.initial(), numeric.initial());
     let product = Product::new(location, numeric).merging(ProductMerge::Agree);
     let order: Order = order::weak_topological(program, &graph);
@@ -100,15 +97,10 @@ fn iterate<'t, D: NumericDomain>(
 }
 
 /// Runs a domain to its fixed point.
-pub fn fixed_point<D: NumericDomain>(
-    task: &Task,
-    context: D::Ctx,
-    delay: u32,
-    budget: &Budget,
-) -> Result<FixedPoint, String> {
+pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) -> Result<FixedPoint, String> {
     let program = &task.program;
     let graph = program.analyse();
-    let run = iterate::<D>(task, context, delay, budget)?;
+    let run = iterate(task, domain, delay, budget)?;
     let dims = dims(program, &run.cpa().right);
     let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
     for (_, (position, element)) in run.reached().iter() {
@@ -142,7 +134,7 @@ pub fn fixed_point<D: NumericDomain>(
 }
 
 /// The scalar integer variable of each dimension.
-fn dims<D: NumericDomain>(program: &Program, numeric: &Numeric<'_, D>) -> FxHashMap<Dim, (VarId, IntTy)> {
+fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntTy)> {
     program
         .vars
         .ids()

@@ -1,7 +1,7 @@
 //! Proofs of programs with unbounded loops, each certificate checked.
 
 use palisade_base::Budget;
-use palisade_domains::{Intervals, Limits, Octagons};
+use palisade_domains::Domain;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
 use palisade_engines::{Certificate, Engine, Outcome};
@@ -22,8 +22,8 @@ fn outcome(engine: &dyn Engine, text: &str) -> Outcome {
     outcome
 }
 
-fn interval() -> AbstractInterpretation<Intervals> {
-    AbstractInterpretation { name: "interval", context: |_| (), delay: 2 }
+fn interval() -> AbstractInterpretation {
+    AbstractInterpretation { domain: Domain::interval(), delay: 2 }
 }
 
 /// Counts up to an unknown bound; the counter stays in range.
@@ -51,8 +51,7 @@ fn intervals_prove_a_counter() {
 fn octagons_find_no_wrap_that_is_not_there() {
     // The counters wrap together, which octagons over the integers lose at the wrap: whatever they
     // answer must survive the check.
-    let engine =
-        AbstractInterpretation::<Octagons> { name: "octagon", context: |_| Limits::STANDARD, delay: 2 };
+    let engine = AbstractInterpretation { domain: Domain::octagon(), delay: 2 };
     let _ = outcome(&engine, IN_STEP);
     assert!(matches!(outcome(&engine, COUNT), Outcome::Proof(_)));
 }

@@ -1,7 +1,6 @@
 //! The analyses by name: the one list that a new analysis is added to.
 
-use palisade_base::Budget;
-use palisade_domains::{Boxes, Intervals, LddCtx, Limits, Octagons, Polyhedra};
+use palisade_domains::{DOMAINS, Domain};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
@@ -16,20 +15,21 @@ use palisade_engines::value::ExplicitValues;
 pub struct Analysis {
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Its share of the time in relation to the others'.
-    pub weight: u32,
+    /// Its share of the time in relation to the others' in `auto`; without one it runs only when it is
+    /// asked for.
+    pub weight: Option<u32>,
     /// The engine.
     pub engine: Box<dyn Engine + Send + Sync>,
 }
 
 /// All analyses, in the order in which they are listed.
 pub fn analyses() -> Vec<Analysis> {
-    let entry = |weight, summary, engine| Analysis { summary, weight, engine };
-    vec![
+    let entry = |weight, summary, engine| Analysis { summary, weight: Some(weight), engine };
+    let mut all = vec![
         entry(
             2,
             "execution on pseudo-random inputs: shallow bugs in milliseconds, and the one run of closed programs",
-            Box::new(Concrete),
+            Box::new(Concrete) as Box<dyn Engine + Send + Sync>,
         ),
         entry(
             5,
@@ -37,11 +37,7 @@ pub fn analyses() -> Vec<Analysis> {
             Box::new(Bmc),
         ),
         entry(3, "contracts of recursive functions in place of their calls", Box::new(Summaries)),
-        entry(
-            2,
-            "abstract interpretation with intervals",
-            Box::new(AbstractInterpretation::<Intervals> { name: "interval", context: |_| (), delay: DELAY }),
-        ),
+        numeric(Some(2), Domain::interval(), DELAY),
         entry(
             4,
             "the largest inductive set of facts about all elements of arrays in a range",
@@ -52,34 +48,21 @@ pub fn analyses() -> Vec<Analysis> {
         entry(2, "explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry(2, "predicate abstraction over the program's own conditions", Box::new(Predicates)),
         entry(2, "the largest inductive set of many candidate invariants", Box::new(Houdini)),
-        entry(
-            1,
-            "abstract interpretation with octagons",
-            Box::new(AbstractInterpretation::<Octagons> {
-                name: "octagon",
-                context: |_| Limits::STANDARD,
-                delay: DELAY,
-            }),
-        ),
-        entry(
-            1,
-            "abstract interpretation with convex polyhedra",
-            Box::new(AbstractInterpretation::<Polyhedra> {
-                name: "polyhedra",
-                context: |_| Limits::STANDARD,
-                delay: DELAY,
-            }),
-        ),
-        entry(
-            2,
-            "abstract interpretation with sets of boxes on linear decision diagrams",
-            Box::new(AbstractInterpretation::<Boxes> {
-                name: "boxes",
-                context: boxes_context,
-                delay: BOXES_DELAY,
-            }),
-        ),
-    ]
+        numeric(Some(1), Domain::octagon(), DELAY),
+        numeric(Some(1), Domain::polyhedra(), DELAY),
+        numeric(Some(2), Domain::boxes(), BOXES_DELAY),
+    ];
+    for &domain in &DOMAINS {
+        if all.iter().all(|a| a.engine.name() != domain.name) {
+            all.push(numeric(None, domain, DELAY));
+        }
+    }
+    all
+}
+
+/// Abstract interpretation with a domain.
+fn numeric(weight: Option<u32>, domain: Domain, delay: u32) -> Analysis {
+    Analysis { summary: domain.summary, weight, engine: Box::new(AbstractInterpretation { domain, delay }) }
 }
 
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
@@ -88,9 +71,4 @@ const BOXES_DELAY: u32 = 300;
 /// The analysis of this name.
 pub fn named(name: &str) -> Option<Analysis> {
     analyses().into_iter().find(|a| a.engine.name() == name)
-}
-
-/// A manager of its own for every run, which stops with the run.
-fn boxes_context(budget: &Budget) -> LddCtx {
-    LddCtx::new(palisade_dd::Limits { budget: budget.clone(), ..Default::default() })
 }

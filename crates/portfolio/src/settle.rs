@@ -74,7 +74,7 @@ pub fn settle(
     }
     let unmodelled: Vec<EdgeId> = palisade_lower::unmodelled_calls(program).collect();
     let analyses: Vec<Analysis> = match analysis {
-        "auto" => registry::analyses(),
+        "auto" => registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect(),
         name => registry::named(name).into_iter().collect(),
     };
     if analyses.is_empty() {
@@ -128,7 +128,7 @@ fn run(
     for Analysis { engine, weight, .. } in analyses {
         let attempt = &attempt;
         let work = Box::new(move |turn: &Budget| attempt(engine.as_ref(), turn));
-        runners.push(Runner { name: engine.name(), weight: *weight, work });
+        runners.push(Runner { name: engine.name(), weight: weight.unwrap_or(1), work });
     }
     let winner = race(runners, &budget.child());
     let rejected = rejected.into_inner().unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::numeric::{Numeric, NumericMerge};
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{Dim, LinCons, NumericDomain, Thresholds};
+use palisade_domains::{Dim, Dynamic, DynamicCtx, Lattice, LinCons, NumericDomain, Thresholds};
 use palisade_task::Task;
 use std::collections::BTreeMap;
 
@@ -30,14 +30,14 @@ pub struct Backward {
 }
 
 /// The numeric analysis with the arrows turned around.
-struct Reversed<'p, D: NumericDomain> {
-    forward: Numeric<'p, D>,
+struct Reversed<'p> {
+    forward: Numeric<'p>,
     effects: Effects<'p>,
 }
 
-impl<'p, D: NumericDomain> Reversed<'p, D> {
+impl Reversed<'_> {
     /// The states from which a step leads into an element.
-    fn pre(&mut self, element: &D, step: &Step) -> Option<D> {
+    fn pre(&mut self, element: &Dynamic, step: &Step) -> Option<Dynamic> {
         let mut d = element.clone();
         for effect in self.effects.of(step).iter().rev() {
             match effect {
@@ -57,7 +57,7 @@ impl<'p, D: NumericDomain> Reversed<'p, D> {
 
     /// { s | s with the new values is in `d` }: the cells are renamed to spare dimensions, which are
     /// required to have the assigned values and then forgotten.
-    fn pre_assign(&mut self, d: &mut D, assigned: &[(u32, Source)]) {
+    fn pre_assign(&mut self, d: &mut Dynamic, assigned: &[(u32, Source)]) {
         let spare = self.forward.spare_dim();
         let tracked: Vec<(Dim, u32, Source)> = assigned
             .iter()
@@ -74,8 +74,8 @@ impl<'p, D: NumericDomain> Reversed<'p, D> {
     }
 }
 
-impl<D: NumericDomain> AbstractDomain for Reversed<'_, D> {
-    type State = <Numeric<'static, D> as AbstractDomain>::State;
+impl AbstractDomain for Reversed<'_> {
+    type State = <Numeric<'static> as AbstractDomain>::State;
 
     fn leq(&mut self, a: &Self::State, b: &Self::State) -> Result<bool, Halt> {
         self.forward.leq(a, b)
@@ -88,7 +88,7 @@ impl<D: NumericDomain> AbstractDomain for Reversed<'_, D> {
     }
 }
 
-impl<D: NumericDomain> Cpa for Reversed<'_, D> {
+impl Cpa for Reversed<'_> {
     type Precision = ();
     type Key = ();
     type Class = ();
@@ -125,15 +125,11 @@ impl<D: NumericDomain> Cpa for Reversed<'_, D> {
 }
 
 /// Runs backward over a domain to the fixed point.
-pub fn preconditions<D: NumericDomain>(
-    task: &Task,
-    context: D::Ctx,
-    budget: &Budget,
-) -> Result<Backward, Halt> {
+pub fn preconditions(task: &Task, context: DynamicCtx, budget: &Budget) -> Result<Backward, Halt> {
     let program = &task.program;
     let graph = program.analyse();
     let merge = NumericMerge::Widening { delay: 2, thresholds: Thresholds::none() };
-    let forward: Numeric<'_, D> = Numeric::new(program, &graph, context, merge);
+    let forward = Numeric::new(program, &graph, context, merge);
     let (initial, top) = (forward.initial(), forward.top());
     let cpa = Product::new(Location::backward(program), Reversed { forward, effects: Effects::new(program) });
     let mut errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();

@@ -6,7 +6,7 @@ use crate::numeric::{Numeric, NumericMerge};
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{LinCons, NumericDomain, Thresholds};
+use palisade_domains::{DynamicCtx, LinCons, Thresholds};
 use palisade_task::Task;
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ pub struct Forward {
 }
 
 /// Runs the numeric analysis over a domain to its fixed point.
-pub fn invariants<D: NumericDomain>(task: &Task, context: D::Ctx, budget: &Budget) -> Result<Forward, Halt> {
+pub fn invariants(task: &Task, context: DynamicCtx, budget: &Budget) -> Result<Forward, Halt> {
     let program = &task.program;
     let graph = program.analyse();
     let mut errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();
     errors.extend(&task.cuts);
     let location = Location::new(program, Calls::Follow, &errors);
     let merge = NumericMerge::Widening { delay: DELAY, thresholds: Thresholds::none() };
-    let numeric: Numeric<'_, D> = Numeric::new(program, &graph, context, merge);
+    let numeric = Numeric::new(program, &graph, context, merge);
     let initial = (location.initial(), numeric.initial());
     let order = order::weak_topological(program, &graph);
     let mut run = Exploration::new(Product::new(location, numeric).direct(), initial, ((), ()), order);

@@ -12,7 +12,7 @@ use crate::trees::integer;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{Dim, LinCons, NumericDomain, Rel};
+use palisade_domains::{Dim, Domain, LinCons, NumericDomain, Rel};
 use palisade_num::Rat;
 use palisade_task::Task;
 use std::collections::BTreeMap;
@@ -73,29 +73,6 @@ impl Method {
     }
 }
 
-/// A numeric domain by name.
-pub struct Domain {
-    /// Its name.
-    pub name: &'static str,
-    /// What it can express, in one line.
-    pub summary: &'static str,
-    forward: fn(&Program, FuncId, &Budget) -> Result<Loops, Halt>,
-    backward: fn(&Program, &Task, &Budget) -> Result<Loops, Halt>,
-}
-
-/// A domain and how a context for it is made.
-pub trait Known: NumericDomain {
-    /// A context that stops with the budget.
-    fn context(budget: &Budget) -> Self::Ctx;
-}
-
-impl Domain {
-    /// The entry of a domain.
-    pub fn of<D: Known>(name: &'static str, summary: &'static str) -> Domain {
-        Domain { name, summary, forward: forward::<D>, backward: backward_clauses::<D> }
-    }
-}
-
 /// The loops of a function: what a method finds out about them. Loops about which it has nothing to
 /// say have no facts.
 pub fn of_function(
@@ -107,11 +84,11 @@ pub fn of_function(
     budget: &Budget,
 ) -> Result<Loops, Halt> {
     if method == Method::Forward {
-        return (domain.forward)(program, func, budget);
+        return forward(program, func, domain, budget);
     }
     let task = isolator.task(func);
     let found = match method {
-        Method::Backward => (domain.backward)(program, &task, budget)?,
+        Method::Backward => backward_clauses(program, &task, domain, budget)?,
         Method::Cegar => predicates(program, &task, budget)?,
         Method::Bounds => loop_bounds(program, &task, budget)?,
         Method::Template => conjunctions(program, &task, &template::invariants(&task, budget)?.invariants),
@@ -136,11 +113,11 @@ fn names<'p>(program: &'p Program, func: FuncId, head: LocId) -> Names<'p> {
 }
 
 /// Forward iteration inside the function, memory included: calls are single steps.
-fn forward<D: Known>(program: &Program, func: FuncId, budget: &Budget) -> Result<Loops, Halt> {
+fn forward(program: &Program, func: FuncId, domain: &Domain, budget: &Budget) -> Result<Loops, Halt> {
     let graph = program.analyse();
     let location = Location::new(program, Calls::StepOver, &[]);
     let merge = NumericMerge::Widening { delay: DELAY, thresholds: thresholds(program, Some(func)) };
-    let numeric: Numeric<'_, D> = Numeric::new(program, &graph, D::context(budget), merge);
+    let numeric = Numeric::new(program, &graph, (domain.context)(budget), merge);
     let body = program.body(func);
     let initial = (Position::At(body.entry), numeric.any_of_types(&entry_variables(program, func)));
     let order = order::weak_topological(program, &graph);
@@ -227,8 +204,8 @@ fn strongest(facts: &[Linear]) -> impl Iterator<Item = &Linear> {
 
 /// Backward iteration. The states from which an error may be reached give a sufficient precondition;
 /// where its parts are inductive and hold at first, they are invariants.
-fn backward_clauses<D: Known>(program: &Program, task: &Task, budget: &Budget) -> Result<Loops, Halt> {
-    let found = backward::preconditions::<D>(task, D::context(budget), budget)?;
+fn backward_clauses(program: &Program, task: &Task, domain: &Domain, budget: &Budget) -> Result<Loops, Halt> {
+    let found = backward::preconditions(task, (domain.context)(budget), budget)?;
     let graph = task.program.analyse();
     let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
     let mut candidates: Candidates<Clause> = Candidates::new();

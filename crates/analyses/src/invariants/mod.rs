@@ -12,12 +12,11 @@
 //! [`inductive`] has shown it with the bit-precise solver.
 //!
 //! [`functions`] runs any of them on a function of a C program, on its own ([`isolate`]), over one of
-//! the numeric [`domains`] where the method needs one, and writes what it finds as C ([`c_text`]).
+//! the numeric [`palisade_domains::DOMAINS`] where the method needs one, and writes what it finds as C ([`c_text`]).
 
 pub mod backward;
 pub mod bounds;
 pub mod c_text;
-pub mod domains;
 pub mod farkas;
 pub mod forward;
 pub mod functions;

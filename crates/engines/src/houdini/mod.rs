@@ -20,7 +20,7 @@ use crate::{Certificate, Engine, Outcome};
 use cells::Cells;
 use palisade_base::Budget;
 use palisade_cfa::*;
-use palisade_domains::{Intervals, Limits, Octagons, Polyhedra};
+use palisade_domains::Domain;
 use palisade_evidence::Invariants;
 use palisade_task::Task;
 use pointers::Pointers;
@@ -152,11 +152,11 @@ fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
     written.sort_unstable();
     written.dedup();
     let found = if written.len() <= FEW {
-        fixed_point::<Polyhedra>(task, Limits::STANDARD, DELAY, budget)
+        fixed_point(task, &Domain::polyhedra(), DELAY, budget)
     } else if written.len() <= SOME {
-        fixed_point::<Octagons>(task, Limits::STANDARD, DELAY, budget)
+        fixed_point(task, &Domain::octagon(), DELAY, budget)
     } else {
-        fixed_point::<Intervals>(task, (), DELAY, budget)
+        fixed_point(task, &Domain::interval(), DELAY, budget)
     };
     found.map_or_else(|_| Invariants::none(program), |found| found.invariants)
 }
