@@ -235,7 +235,11 @@ impl<'p> Effects<'p> {
 
     /// A call as one step: of a function without a body, or one whose body is not entered.
     fn call_over(&self, dst: Option<PlaceId>, callee: Callee, args: &[Arg], out: &mut Vec<Effect>) {
-        let external = matches!(callee, Callee::Direct(f) if self.program.funcs[f].body.is_none());
+        let effect = match callee {
+            Callee::Direct(f) if self.program.funcs[f].body.is_none() => Some(self.program.funcs[f].effect),
+            _ => None,
+        };
+        let external = effect.is_some();
         if !external {
             for (var, info) in self.program.vars.iter_enumerated() {
                 if info.kind == VarKind::Global {
@@ -244,7 +248,8 @@ impl<'p> Effects<'p> {
             }
         }
         let pointer = |a: &Arg| matches!(a, Arg::Scalar(e) if self.program.exprs[*e].ty == Scalar::Ptr);
-        if !external || args.iter().any(|a| pointer(a) || matches!(a, Arg::Aggregate(_))) {
+        let given = args.iter().any(|a| pointer(a) || matches!(a, Arg::Aggregate(_)));
+        if effect.is_none_or(|e| e == palisade_cfa::Effect::Arbitrary || !e.is_harmless() && given) {
             self.forget_addressed(out);
         }
         if let Some(dst) = dst {

@@ -521,7 +521,9 @@ impl<'p> Explicit<'p> {
                     _ => false,
                 },
             };
-            if !args.iter().all(|a| harmless(self, a)) {
+            let effect = known.map_or(Effect::Arbitrary, |f| self.program.funcs[f].effect);
+            if effect == Effect::Arbitrary || !effect.is_harmless() && !args.iter().all(|a| harmless(self, a))
+            {
                 map = self.forget_addressed(map);
             }
         }

@@ -381,15 +381,20 @@ impl<'p> ExplicitHeap<'p> {
 
     /// A call as one step.
     fn call_over(&mut self, heap: &mut Heap, dst: Option<PlaceId>, callee: Callee, args: &[Arg]) {
-        let external = matches!(callee, Callee::Direct(f) if self.program.funcs[f].body.is_none());
+        let effect = match callee {
+            Callee::Direct(f) if self.program.funcs[f].body.is_none() => Some(self.program.funcs[f].effect),
+            _ => None,
+        };
         let pointer = |a: &Arg| match a {
             Arg::Scalar(e) => self.program.exprs[*e].ty == Scalar::Ptr,
             Arg::Aggregate(_) => true,
         };
-        if !external {
-            *heap = Heap::default();
-        } else if args.iter().any(pointer) {
-            self.spoil_all(heap);
+        match effect {
+            None => *heap = Heap::default(),
+            Some(e) if e == Effect::Arbitrary || !e.is_harmless() && args.iter().any(pointer) => {
+                self.spoil_all(heap);
+            }
+            Some(_) => {}
         }
         if let Some(dst) = dst {
             self.assign(heap, dst, None);

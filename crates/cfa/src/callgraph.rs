@@ -1,5 +1,6 @@
 //! Who calls whom: direct calls, possible targets of indirect calls, recursion, reachability.
 
+use crate::effect::Effect;
 use crate::ir::*;
 use crate::types::*;
 use palisade_base::{Idx, IdxVec};
@@ -82,6 +83,15 @@ impl CallGraph {
 }
 
 impl Program {
+    /// The calls, direct ones and those through pointers, that may do what the automaton cannot
+    /// show.
+    pub fn unmodelled_calls(&self) -> impl Iterator<Item = EdgeId> {
+        let unmodelled =
+            move |f: FuncId| self.funcs[f].body.is_none() && self.funcs[f].effect == Effect::Unmodelled;
+        let calls = CallGraph::new(self);
+        self.edges.ids().filter(move |&id| calls.targets(self, id).into_iter().any(unmodelled))
+    }
+
     /// Whether a call with these arguments and this use of the result can reach a function through
     /// a pointer. Types must agree as far as the machine can tell them apart: in number, size and
     /// in being floating-point. Any other call is undefined and ends the run in the interpreter.

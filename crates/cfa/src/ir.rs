@@ -3,6 +3,7 @@
 //! Everything lives in arenas of one [`Program`] and is named by small indices, so that states of
 //! an analysis are cheap and a pass can share what it does not change.
 
+use crate::effect::Effect;
 use crate::types::*;
 use palisade_base::{IdxVec, Span};
 use smallvec::SmallVec;
@@ -57,6 +58,8 @@ pub struct Function {
     pub span: Span,
     /// The graph, unless the function is only declared.
     pub body: Option<Body>,
+    /// What a call does where there is no body.
+    pub effect: Effect,
 }
 
 /// The graph of a function. Its locations are those whose [`Loc::func`] is the function.
@@ -216,8 +219,8 @@ pub enum Op {
         input: bool,
     },
     /// Calls a function. With a body: arguments are assigned to its parameters and control passes
-    /// through the body. Without one: known library functions do what the interpreter's library
-    /// says; others store any value into `dst` and change nothing else.
+    /// through the body. Without one it has its [`Function::effect`] and stores any value into
+    /// `dst`, unless the effect says which.
     Call {
         /// Where the result goes; which place that is, is found out after the call.
         dst: Option<PlaceId>,

@@ -18,6 +18,7 @@
 pub mod callgraph;
 pub mod display;
 pub mod dot;
+pub mod effect;
 pub mod eval;
 pub mod ir;
 pub mod json;
@@ -29,6 +30,7 @@ pub mod visit;
 pub mod wto;
 
 pub use callgraph::CallGraph;
+pub use effect::{Effect, Math, Native, Printf, To};
 pub use ir::*;
 pub use types::*;
 pub use verify::verify;

@@ -323,7 +323,13 @@ pub(crate) fn graph_of(n: usize, edges: &[(usize, usize)]) -> Program {
     let void = p.types.push(crate::Type::Void);
     let sig = crate::Signature { ret: void, params: vec![], variadic: false };
     let ty = p.types.push(crate::Type::Func(sig));
-    let f = p.funcs.push(Function { name: "f".into(), ty, span: Span::NONE, body: None });
+    let f = p.funcs.push(Function {
+        name: "f".into(),
+        ty,
+        span: Span::NONE,
+        body: None,
+        effect: crate::Effect::Pure,
+    });
     for _ in 0..n {
         p.add_loc(f, Span::NONE);
     }

@@ -418,7 +418,13 @@ impl Gen {
             let id = g.p.vars.push(v);
             g.vars.push(id);
         }
-        let f = g.p.funcs.push(Function { name: "fn".into(), ty: sig, span: Span::NONE, body: None });
+        let f = g.p.funcs.push(Function {
+            name: "fn".into(),
+            ty: sig,
+            span: Span::NONE,
+            body: None,
+            effect: Effect::Pure,
+        });
         let locs: Vec<LocId> = (0..8).map(|_| g.p.add_loc(f, Span::NONE)).collect();
         let exit = g.p.add_loc(f, Span::NONE);
         let locals = g.vars[3..].to_vec();

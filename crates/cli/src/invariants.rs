@@ -44,7 +44,7 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
         entry: args.source.entry.clone().unwrap_or_default(),
     };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
-    if let Some(edge) = palisade_lower::unmodelled_calls(&input.program).next() {
+    if let Some(edge) = input.program.unmodelled_calls().next() {
         let at = input.sources.position(input.program.edges[edge].span);
         let at = at.map_or_else(String::new, |p| format!("{}:{}:{}: ", p.file, p.line, p.column));
         eprintln!("error: {at}the program jumps out of functions or starts threads, which is not supported");

@@ -23,16 +23,19 @@ pub struct Unknown {
     pub entered: Option<VarId>,
 }
 
-/// A new object whose bytes the program does not determine.
+/// Bytes of an object that the program does not determine: all of a new one, or some that an
+/// external function wrote.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// The operation that made it.
+    /// The operation that left them open.
     pub edge: EdgeId,
     /// The path condition under which the operation is executed.
     pub guard: Term,
-    /// Its number.
+    /// The object's number.
     pub object: Term,
-    /// Its size.
+    /// Where the bytes start in it.
+    pub start: Term,
+    /// How many they are.
     pub size: Term,
     /// The regions it has cells in, with what they hold then.
     pub regions: Vec<(RegionId, Term)>,
@@ -211,12 +214,14 @@ impl<'p> Encoder<'p> {
             }
             Op::Havoc { dst, input } => self.havoc(terms, s, dst, input),
             Op::Call { dst, callee, ref args } => {
-                self.external_writes(terms, s, callee, args);
-                if let Some(dst) = dst {
-                    match self.library_call(terms, s, callee, args) {
-                        Some(value) => self.store(terms, s, dst, value),
-                        None => self.havoc(terms, s, dst, false),
-                    }
+                let value = match callee {
+                    Callee::Direct(func) => self.external_call(terms, s, func, args),
+                    Callee::Indirect(_) => None,
+                };
+                match (dst, value) {
+                    (Some(dst), Some(value)) => self.store(terms, s, dst, value),
+                    (Some(dst), None) => self.havoc(terms, s, dst, false),
+                    (None, _) => {}
                 }
             }
             Op::Alloc { dst, size, kind, zeroed } => self.alloc(terms, s, edge, dst, size, kind, zeroed),
@@ -278,23 +283,62 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Library functions that write through their arguments make everything there arbitrary.
-    fn external_writes(&mut self, terms: &mut Terms, s: &mut State, callee: Callee, args: &[Arg]) {
-        let Callee::Direct(func) = callee else { return };
-        let name = &*self.program.funcs[func].name;
-        let name = name.strip_prefix("__builtin_").unwrap_or(name);
-        let prints = format_position(name);
-        let stores = prints.is_some_and(|i| !args.get(i).is_some_and(|a| only_prints(self.program, a)));
-        if !stores && !writes_through_arguments(name) {
-            return;
-        }
-        for arg in args {
-            if let Arg::Scalar(e) = *arg
-                && let Some(cell) = self.regions.pointer_cell(e)
-            {
-                self.forget_node(terms, s, cell.node);
+    /// What a call of a function without a body does to memory, and its result where that is known.
+    fn external_call(
+        &mut self,
+        terms: &mut Terms,
+        s: &mut State,
+        func: FuncId,
+        args: &[Arg],
+    ) -> Option<Term> {
+        let pointers = |this: &Self| -> Vec<NodeId> {
+            let scalar = |a: &Arg| if let Arg::Scalar(e) = *a { Some(e) } else { None };
+            args.iter()
+                .filter_map(scalar)
+                .filter_map(|e| this.regions.pointer_cell(e))
+                .map(|c| c.node)
+                .collect()
+        };
+        match self.program.funcs[func].effect {
+            Effect::Native(Native::Math(math, ty)) => return self.math_call(terms, s, math, ty, args),
+            Effect::Native(Native::Printf(printf)) => {
+                if let (To::String | To::Bounded, Some(&Arg::Scalar(dst))) = (printf.to, args.first())
+                    && let Some(cell) = self.regions.pointer_cell(dst)
+                {
+                    self.forget_node(terms, s, cell.node);
+                }
+                let format = args.get(printf.format_position());
+                if !format.is_some_and(|a| only_prints(self.program, a)) {
+                    for node in self.regions.points_to.reachable(&pointers(self)) {
+                        self.forget_node(terms, s, node);
+                    }
+                }
             }
+            Effect::Scramble => self.scramble(terms, s, args),
+            Effect::Arbitrary | Effect::Unmodelled => {
+                let mut from = pointers(self);
+                from.push(self.regions.points_to.external());
+                for node in self.regions.points_to.reachable(&from) {
+                    self.forget_node(terms, s, node);
+                }
+            }
+            Effect::Pure | Effect::Opaque | Effect::Native(_) => {}
         }
+        None
+    }
+
+    /// Arbitrary bytes from a pointer on.
+    fn scramble(&mut self, terms: &mut Terms, s: &mut State, args: &[Arg]) {
+        let (Some(&Arg::Scalar(dst)), Some(&Arg::Scalar(len))) = (args.first(), args.get(1)) else { return };
+        let to = self.expr(terms, s, dst);
+        let len = self.expr(terms, s, len);
+        let Some(cell) = self.regions.pointer_cell(dst) else { return };
+        match terms.value_of(len).and_then(|n| n.to_u64()) {
+            Some(n) => self.fill_bytes(terms, s, (to, cell), None, n),
+            None => self.forget_node(terms, s, cell.node),
+        }
+        let (object, start) = (self.object(terms, to), self.offset(terms, to));
+        self.note_contents(terms, s, object, (start, len), cell.node);
     }
 
     fn enter(&mut self, terms: &mut Terms, s: &mut State, var: VarId) {
@@ -332,16 +376,24 @@ impl<'p> Encoder<'p> {
         let object = self.object_of_var(terms, s, var);
         let size = self.program.size_of(self.program.vars[var].ty).unwrap_or(0);
         let size = terms.bv(self.layout.off_bits, size);
-        self.note_contents(terms, s, (object, size), cell.node);
+        let start = terms.bv(self.layout.off_bits, 0);
+        self.note_contents(terms, s, object, (start, size), cell.node);
     }
 
-    /// Notes the contents of a new object of a size.
-    fn note_contents(&mut self, terms: &mut Terms, s: &State, (object, size): (Term, Term), node: NodeId) {
+    /// Notes the contents of an object, from an offset on and of a size.
+    fn note_contents(
+        &mut self,
+        terms: &mut Terms,
+        s: &State,
+        object: Term,
+        (start, size): (Term, Term),
+        node: NodeId,
+    ) {
         let Some((edge, path)) = &self.at else { return };
         let guard = terms.and_all(path.iter().copied());
         let regions = self.regions.regions_of(node);
         let regions = regions.iter().map(|&r| (r, s.slots.get(self.layout.region(r)))).collect();
-        self.contents.push(Contents { edge: *edge, guard, object, size, regions });
+        self.contents.push(Contents { edge: *edge, guard, object, start, size, regions });
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -365,7 +417,7 @@ impl<'p> Encoder<'p> {
         let zero = terms.bv(self.layout.off_bits, 0);
         let pointer = terms.concat(object, zero);
         if let (false, Some(cell)) = (zeroed, self.regions.points_to.site(edge)) {
-            self.note_contents(terms, s, (object, size), cell.node);
+            self.note_contents(terms, s, object, (zero, size), cell.node);
         }
         if let (true, Some(cell), Some(bytes)) =
             (zeroed, self.regions.points_to.site(edge), terms.value_of(size).and_then(|n| n.to_u64()))
@@ -456,18 +508,6 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// Which argument of an external function is a format that it prints by.
-fn format_position(name: &str) -> Option<usize> {
-    match name {
-        "printf" | "vprintf" => Some(0),
-        "fprintf" | "vfprintf" | "dprintf" | "vdprintf" | "__printf_chk" | "__vprintf_chk" | "syslog" => {
-            Some(1)
-        }
-        "__fprintf_chk" | "__vfprintf_chk" => Some(2),
-        _ => None,
-    }
-}
-
 /// Whether a format is a string literal without `%n`, which would store a count.
 fn only_prints(program: &Program, format: &Arg) -> bool {
     let Arg::Scalar(mut e) = *format else { return false };
@@ -486,17 +526,4 @@ fn only_prints(program: &Program, format: &Arg) -> bool {
         }),
         _ => false,
     })
-}
-
-/// External library functions that store through pointers they are given. Functions nobody knows
-/// change nothing, by the contract of [`Op::Call`].
-fn writes_through_arguments(name: &str) -> bool {
-    const NAMES: &str = "scanf fscanf sscanf vscanf vfscanf vsscanf __isoc99_scanf __isoc99_fscanf \
-        __isoc99_sscanf __isoc23_scanf __isoc23_fscanf __isoc23_sscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf __sprintf_chk __snprintf_chk \
-        __vsprintf_chk __vsnprintf_chk fgets gets getline getdelim fread read pread recv recvfrom recvmsg \
-        readlink getcwd realpath gethostname time gettimeofday clock_gettime stat fstat lstat strftime \
-        asctime_r ctime_r gmtime_r localtime_r nanosleep strtod strtof strtold frexp frexpf modf modff \
-        getlogin_r ttyname_r getrlimit getrusage uname pipe select poll waitpid wait sigaction sigprocmask \
-        memccpy getopt getopt_long glob regcomp regexec";
-    NAMES.split_ascii_whitespace().any(|n| n == name)
 }

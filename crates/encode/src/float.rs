@@ -118,20 +118,15 @@ impl Encoder<'_> {
     }
 
     /// The result of a mathematical function of the C library that has an exact meaning.
-    pub(crate) fn library_call(
+    pub(crate) fn math_call(
         &mut self,
         terms: &mut Terms,
         s: &State,
-        callee: Callee,
+        math: Math,
+        ty: FloatTy,
         args: &[Arg],
     ) -> Option<Term> {
-        let (Callee::Direct(func), &[Arg::Scalar(arg)]) = (callee, args) else { return None };
-        let ty = match &*self.program.funcs[func].name {
-            "sqrtf" => FloatTy::F32,
-            "sqrt" => FloatTy::F64,
-            "sqrtl" => FloatTy::F80,
-            _ => return None,
-        };
+        let (Math::Sqrt, &[Arg::Scalar(arg)]) = (math, args) else { return None };
         if self.program.exprs[arg].ty != Scalar::Float(ty) {
             return None;
         }

@@ -12,7 +12,7 @@
 
 use palisade_base::IdxVec;
 use palisade_cfa::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 palisade_base::idx! {
     /// A set of objects that are not told apart.
@@ -132,9 +132,27 @@ impl PointsTo {
         self.nodes[node].stride
     }
 
+    /// The node of objects of the outside world.
+    pub fn external(&self) -> NodeId {
+        self.find(Cell { node: self.external, off: 0 }).node
+    }
+
+    /// The nodes that can be reached from some nodes over pointers in memory, these included.
+    pub fn reachable(&self, from: &[NodeId]) -> BTreeSet<NodeId> {
+        let mut seen = BTreeSet::new();
+        let mut work = from.to_vec();
+        while let Some(node) = work.pop() {
+            let node = self.find(Cell { node, off: 0 }).node;
+            if seen.insert(node) {
+                work.extend(self.nodes[node].links.values().map(|cell| cell.node));
+            }
+        }
+        seen
+    }
+
     /// Whether a node may hold objects of the outside world.
     pub fn is_external(&self, node: NodeId) -> bool {
-        self.find(Cell { node: self.external, off: 0 }).node == node
+        self.external() == node
     }
 
     /// The representative of a cell.
@@ -435,17 +453,23 @@ impl PointsTo {
                 self.assign(program, dst, external);
             }
             Op::Call { dst, callee, ref args } => {
-                let name = match callee {
-                    Callee::Direct(f) => &*program.funcs[f].name,
-                    Callee::Indirect(_) => "",
+                let effect = match callee {
+                    Callee::Direct(f) => program.funcs[f].effect,
+                    Callee::Indirect(_) => Effect::Arbitrary,
                 };
+                if matches!(effect, Effect::Arbitrary | Effect::Unmodelled) {
+                    // It may store what it has anywhere in what it has.
+                    let external = self.or_external(None);
+                    let external = self.set_stride(external, 1);
+                    self.link(external, external);
+                }
                 for arg in args {
                     let cell = match *arg {
                         Arg::Scalar(e) => self.value(program, e),
                         Arg::Aggregate(place) => self.place(program, place),
                     };
                     if let Some(cell) = cell
-                        && !keeps_nothing(name)
+                        && effect.keeps()
                     {
                         let external = self.or_external(None);
                         self.unify(external, cell);
@@ -531,27 +555,6 @@ impl PointsTo {
         }
         self.value(program, expr);
     }
-}
-
-/// Library functions that look at what their arguments point to but neither change nor keep it.
-fn keeps_nothing(name: &str) -> bool {
-    matches!(
-        name,
-        "printf"
-            | "fprintf"
-            | "puts"
-            | "fputs"
-            | "putchar"
-            | "perror"
-            | "fputc"
-            | "putc"
-            | "fflush"
-            | "vprintf"
-            | "vfprintf"
-            | "printk"
-            | "fclose"
-            | "free"
-    )
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

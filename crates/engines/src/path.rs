@@ -109,7 +109,8 @@ fn bytes(
         _ => 0,
     };
     let object = number(&evaluator.value(terms, new.object));
-    let size = number(&evaluator.value(terms, new.size)) as u64;
+    let size = (number(&evaluator.value(terms, new.start)) as u64)
+        .saturating_add(number(&evaluator.value(terms, new.size)) as u64);
     let off_bits = encoder.layout().off_bits;
     let mask = (1 << off_bits) - 1;
     for &(region, term) in &new.regions {
@@ -136,5 +137,7 @@ fn bytes(
             value => cell(u64::try_from(region.at.off).unwrap_or(u64::MAX), number(&value)),
         }
     }
+    let start = number(&evaluator.value(terms, new.start)) as usize;
+    bytes.drain(..start.min(bytes.len()));
     bytes
 }

@@ -7,7 +7,7 @@ use palisade_task::Task;
 fn task(text: &str) -> Task {
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(palisade_cfa::verify(&program), []);
-    palisade_reduce::task(&std::sync::Arc::new(program), 4, 100_000, &[]).expect("small")
+    palisade_reduce::task(&std::sync::Arc::new(program), 4, 100_000).expect("small")
 }
 
 fn run(text: &str) -> (Task, Outcome) {

@@ -36,10 +36,8 @@ pub(crate) struct Layout {
     pub global_objects: Vec<VarId>,
 }
 
-/// Objects 1 to 3 are the standard streams.
-pub(crate) const FIRST_STREAM: u32 = 1;
 /// Number of the first global's object.
-pub(crate) const FIRST_GLOBAL: u32 = 4;
+pub(crate) const FIRST_GLOBAL: u32 = 1;
 
 impl Layout {
     pub fn new(p: &Program) -> Layout {

@@ -124,7 +124,6 @@ impl<'p> Interp<'p> {
             trace_cut: false,
             taken: Vec::new(),
             unknown_functions: Vec::new(),
-            library: library::Memo::default(),
         };
         let started = machine.set_up().and_then(|()| machine.enter(self.program.entry, &[]));
         let (outcome, stack) = match started {

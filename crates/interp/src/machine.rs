@@ -3,7 +3,7 @@
 use crate::code::*;
 use crate::compile;
 use crate::inputs::{Inputs, Output};
-use crate::layout::{FIRST_GLOBAL, FIRST_STREAM, Layout, VarLoc, init_size, object_size};
+use crate::layout::{FIRST_GLOBAL, Layout, VarLoc, init_size, object_size};
 use crate::memory::{BadAccess, Kind, Memory, Parcel, Pointer};
 use crate::outcome::{Outcome, Taken, Trap};
 use crate::state::{Observer, State};
@@ -76,7 +76,6 @@ pub(crate) struct Machine<'a> {
     pub trace_cut: bool,
     pub taken: Vec<Taken>,
     pub unknown_functions: Vec<FuncId>,
-    pub library: library::Memo,
 }
 
 impl From<BadAccess> for Outcome {
@@ -121,10 +120,6 @@ impl<'a> Machine<'a> {
     /// Creates globals with their initial contents.
     pub fn set_up(&mut self) -> Step<()> {
         let p = self.p;
-        for i in 0..3 {
-            let id = self.create(8, Kind::Stream)?;
-            debug_assert_eq!(id, FIRST_STREAM + i);
-        }
         for (i, &var) in self.layout.global_objects.iter().enumerate() {
             let id = self.create(object_size(p, var), Kind::Global)?;
             debug_assert_eq!(id as usize, FIRST_GLOBAL as usize + i);
@@ -133,16 +128,10 @@ impl<'a> Machine<'a> {
         for (i, &var) in self.layout.global_objects.iter().enumerate() {
             let id = FIRST_GLOBAL + i as u32;
             match &p.vars[var].init {
-                Init::Unknown => match stream_named(&p.vars[var].name) {
-                    Some(stream) if p.scalar_of(p.vars[var].ty) == Some(Scalar::Ptr) => {
-                        let pointer = self.mem.pointer(FIRST_STREAM + stream, 0);
-                        self.mem.write_pointer(id, 0, pointer);
-                    }
-                    _ => {
-                        let data = &mut self.mem.objects[id as usize].data;
-                        self.inputs.unknown_bytes(EdgeId(u32::MAX), data);
-                    }
-                },
+                Init::Unknown => {
+                    let data = &mut self.mem.objects[id as usize].data;
+                    self.inputs.unknown_bytes(EdgeId(u32::MAX), data);
+                }
                 Init::Image(items) => {
                     for item in items {
                         self.init(id, item)?;
@@ -154,13 +143,10 @@ impl<'a> Machine<'a> {
         for (i, &var) in self.layout.global_regs.iter().enumerate() {
             let Some(ty) = p.scalar_of(p.vars[var].ty) else { continue };
             self.globals[i] = match &p.vars[var].init {
-                Init::Unknown => match stream_named(&p.vars[var].name) {
-                    Some(stream) if ty == Scalar::Ptr => self.mem.pointer(FIRST_STREAM + stream, 0).into(),
-                    _ => {
-                        let bits = self.inputs.unknown(ty, EdgeId(u32::MAX));
-                        self.bits_slot(ty, bits)
-                    }
-                },
+                Init::Unknown => {
+                    let bits = self.inputs.unknown(ty, EdgeId(u32::MAX));
+                    self.bits_slot(ty, bits)
+                }
                 // The image of a scalar, by way of memory: it may be given byte by byte.
                 Init::Image(items) => {
                     let id = self.create(object_size(p, var).max(16), Kind::Global)?;
@@ -473,15 +459,6 @@ impl<'a> Machine<'a> {
         let last = |cpu: &Cpu| cpu.code.edges.get(cpu.pc.wrapping_sub(1)).map(|e| (cpu.func, *e));
         let waiting = self.frames.iter().rev().map(|f| &f.cpu);
         std::iter::once(cpu).chain(waiting).filter_map(last).collect()
-    }
-}
-
-fn stream_named(name: &str) -> Option<u32> {
-    match name {
-        "stdin" => Some(0),
-        "stdout" => Some(1),
-        "stderr" => Some(2),
-        _ => None,
     }
 }
 

@@ -32,8 +32,6 @@ pub(crate) enum Kind {
     Heap,
     /// `alloca` and arrays of variable length.
     Stack,
-    /// A stream of the C library.
-    Stream,
 }
 
 #[derive(Debug)]

@@ -6,8 +6,8 @@
 //! variadic functions keep their arguments, so that the interpreter's `printf` sees them.
 
 use crate::Lowerer;
+use crate::checked::Text;
 use crate::either::Order;
-use crate::library::{External, external};
 use crate::lowerer::Reported;
 use crate::scan::Traits;
 use palisade_base::{Diagnostic, Span};
@@ -41,13 +41,15 @@ struct Prepared {
     area: Option<VarId>,
     /// Whether it never comes back.
     diverges: bool,
+    /// The text that it writes.
+    text: Option<Text>,
 }
 
 impl Lowerer<'_> {
     /// A call with a scalar result or none.
     pub(crate) fn call(&mut self, e: TExprId, into: Into) -> Option<ExprId> {
         if let Some(f) = self.bodyless_callee(e)
-            && let Some(value) = self.library_call(e, f, into)
+            && let Some(value) = self.library_call(e, f, into).or_else(|| self.scan_call(e, f, into))
         {
             return value;
         }
@@ -174,7 +176,7 @@ impl Lowerer<'_> {
     /// The function that a call names directly, if it has neither body nor library source.
     fn bodyless_callee(&self, e: TExprId) -> Option<FnId> {
         let f = self.direct_callee(e)?;
-        (self.typed.funcs[f].body.is_none() && !self.library.contains_key(&f)).then_some(f)
+        (self.typed.funcs[f].body.is_none() && !self.library.instead.contains_key(&f)).then_some(f)
     }
 
     /// The arguments of a call, evaluated from left to right if no other order matters.
@@ -219,14 +221,23 @@ impl Lowerer<'_> {
                 let fixed = self.typed.types.sig(sig).params.len();
                 area = self.pass_varargs(&mut args, fixed, span);
             }
-            return Prepared { callee: Callee::Indirect(ptr), args, ret: None, area, diverges: false };
+            return Prepared {
+                callee: Callee::Indirect(ptr),
+                args,
+                ret: None,
+                area,
+                diverges: false,
+                text: None,
+            };
         };
         let func = self.func_of(f);
-        let has_body = self.typed.funcs[f].body.is_some() || self.library.contains_key(&f);
+        let has_body = self.typed.funcs[f].body.is_some() || self.library.instead.contains_key(&f);
         if !has_body {
             self.warn_about(f, span);
         }
-        let mut args = self.arguments(args);
+        let texprs: &[TExprId] = args;
+        let mut args = self.arguments(texprs);
+        let text = self.caller_checks(f, texprs, &args, span);
         let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[func].ty] else {
             unreachable!("a function has a function type")
         };
@@ -248,7 +259,7 @@ impl Lowerer<'_> {
         }
         let is_error = self.names.name(self.typed.funcs[f].name) == "__VERIFIER_error";
         let diverges = !has_body && (self.typed.funcs[f].noreturn || is_error);
-        Prepared { callee: Callee::Direct(func), args, ret: Some(ret), area, diverges }
+        Prepared { callee: Callee::Direct(func), args, ret: Some(ret), area, diverges, text }
     }
 
     /// An argument in the type of its parameter, which differs only where a declaration does not
@@ -274,8 +285,11 @@ impl Lowerer<'_> {
     }
 
     fn finish_call(&mut self, prepared: Prepared, dst: Option<PlaceId>, span: Span) {
-        let Prepared { callee, args, area, diverges, .. } = prepared;
+        let Prepared { callee, args, area, diverges, text, .. } = prepared;
         self.emit(Op::Call { dst, callee, args: args.into() }, span);
+        if let Callee::Direct(func) = callee {
+            self.after_native(func, text, dst, span);
+        }
         if let Some(var) = area {
             self.emit(Op::Leave { var }, span);
         }
@@ -289,20 +303,23 @@ impl Lowerer<'_> {
             return;
         }
         let name = self.names.name(self.typed.funcs[f].name);
-        let message = match external(name) {
-            External::Known => return,
-            External::Unmodelled => {
+        let known = name.starts_with('$') || self.contracts.get(name).is_some();
+        let message = match self.effect_of(f) {
+            Effect::Unmodelled => {
                 format!("`{name}` is not supported: a run that reaches it cannot be followed")
             }
-            External::Unknown => {
+            Effect::Pure if !known => {
                 format!("`{name}` has no body: its result is arbitrary and it changes nothing else")
             }
+            _ => return,
         };
-        self.diagnostics.push(Diagnostic::warning(span, message));
+        if !name.starts_with('$') {
+            self.diagnostics.push(Diagnostic::warning(span, message));
+        }
     }
 
     /// Replaces the arguments from `fixed` on by a pointer to an object that holds them.
-    fn pass_varargs(&mut self, args: &mut Vec<Arg>, fixed: usize, span: Span) -> Option<VarId> {
+    pub(crate) fn pass_varargs(&mut self, args: &mut Vec<Arg>, fixed: usize, span: Span) -> Option<VarId> {
         while args.len() < fixed {
             // Too few arguments: nobody knows what the callee reads.
             let missing = self.havoc(Scalar::Int(IntTy::I32), false, span);

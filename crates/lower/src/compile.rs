@@ -1,5 +1,6 @@
 //! The whole way from text to automaton, with the library source that the program needs.
 
+use crate::contract::Contracts;
 use crate::link::{lower_linked, with_deep_stack};
 use crate::options::Options;
 use crate::prelude::{self, Unit};
@@ -53,7 +54,8 @@ fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, op
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Compiled { program: None, diagnostics };
     }
-    let library_from = add_library(map, &mut units, &mut names);
+    let contracts = Contracts::new();
+    let library_from = add_library(map, &mut units, &mut names, &contracts, data_model);
     let (typed, found) = check_program(&units, &mut names, data_model);
     // What is odd about the library source does not concern the program.
     let of_program = |d: &Diagnostic| d.span.lo < library_from || d.span.is_none() || d.is_error();
@@ -61,7 +63,7 @@ fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, op
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Compiled { program: None, diagnostics };
     }
-    match lower_linked(&typed, &names, options, library_from) {
+    match lower_linked(&typed, &names, options, &contracts, library_from) {
         Ok((program, found)) => {
             diagnostics.extend(found);
             Compiled { program: Some(program), diagnostics }
@@ -73,16 +75,45 @@ fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, op
     }
 }
 
+/// Library source that is added as one translation unit.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Unit(Unit),
+    /// What the table says about a function.
+    Line(&'static str),
+}
+
 /// Adds the library units that the program needs, directly or through one another. Returns the
 /// offset in the source map where they start.
-fn add_library(map: &mut SourceMap, units: &mut Vec<TranslationUnit>, names: &mut Interner) -> u32 {
+fn add_library(
+    map: &mut SourceMap,
+    units: &mut Vec<TranslationUnit>,
+    names: &mut Interner,
+    contracts: &Contracts,
+    model: DataModel,
+) -> u32 {
     let mut wanted: FxHashMap<&str, Unit> = FxHashMap::default();
     for unit in prelude::units() {
         // A program that uses the marked name itself does without the library's function.
-        if unit.names().all(|name| names.lookup(&format!("${name}")).is_none()) {
+        let marked = |name: &str| names.lookup(&format!("${}", name.trim_start_matches('$'))).is_some();
+        if !unit.names().any(marked) {
             wanted.extend(unit.names().map(|name| (name, unit)));
         }
     }
+    let find = |name: &str, inside: bool| {
+        let mut found = Vec::new();
+        // Inside the library `$f` is the source of `f`, and `$direct_f` is a call of `f`.
+        let own = name.strip_prefix('$').filter(|_| inside);
+        let keys = [Some(plain_name(name)), own, inside.then_some(name)];
+        for key in keys.into_iter().flatten() {
+            found.extend(wanted.get(key).map(|&unit| Wanted::Unit(unit)));
+        }
+        let contract = contracts.get(name).or_else(|| own.and_then(|n| contracts.get(n)));
+        if let Some(contract) = contract {
+            found.push(Wanted::Line(contract.name));
+        }
+        found
+    };
     let mut used = vec![false; names.len()];
     for unit in &*units {
         mark_used(unit, &mut used);
@@ -98,37 +129,41 @@ fn add_library(map: &mut SourceMap, units: &mut Vec<TranslationUnit>, names: &mu
             }
         }
     }
-    let mut work: Vec<Unit> = Vec::new();
+    let mut work: Vec<Wanted> = Vec::new();
     for (i, _) in used.iter().enumerate().filter(|(_, used)| **used) {
-        let name = names.name(Symbol::new(i));
-        if let Some(&unit) = wanted.get(plain_name(name)) {
-            work.push(unit);
-        }
+        work.extend(find(names.name(Symbol::new(i)), false));
     }
     let mut added: FxHashSet<*const u8> = FxHashSet::default();
-    while let Some(unit) = work.pop() {
-        if !added.insert(unit.source_start()) {
-            continue;
-        }
-        let Some(file) = map.add(&format!("<library>/{}", unit.file), unit.source()) else { break };
+    while let Some(wanted_source) = work.pop() {
+        let (key, file, source) = match wanted_source {
+            Wanted::Unit(unit) => (unit.source_start(), unit.file, Some(unit.source())),
+            Wanted::Line(name) => {
+                let Some(contract) = contracts.get(name) else { continue };
+                let text = [contract.source(model), contract.pointer_source()];
+                let text: String = text.into_iter().flatten().collect();
+                work.extend(contract.helpers().flat_map(|h| find(h, true)));
+                (name.as_ptr(), "functions.txt", (!text.is_empty()).then(|| prelude::made_source(&text)))
+            }
+        };
+        let (true, Some(source)) = (added.insert(key), source) else { continue };
+        let Some(file) = map.add(&format!("<library>/{file}"), source) else { break };
         library_from = library_from.min(map.start(file));
         let (tree, _) = parse(map, file, names);
         let mut used = vec![false; names.len()];
         mark_used(&tree, &mut used);
         for (i, _) in used.iter().enumerate().filter(|(_, used)| **used) {
-            let name = names.name(Symbol::new(i));
-            let name = name.strip_prefix('$').unwrap_or_else(|| plain_name(name));
-            if let Some(&unit) = wanted.get(name) {
-                work.push(unit);
-            }
+            work.extend(find(names.name(Symbol::new(i)), true));
         }
         units.push(tree);
     }
     library_from
 }
 
-/// The library function behind a builtin.
-fn plain_name(name: &str) -> &str {
+/// The library function behind a builtin, or behind the library's own call of it.
+pub(crate) fn plain_name(name: &str) -> &str {
+    if let Some(rest) = name.strip_prefix("$direct_") {
+        return rest;
+    }
     let Some(rest) = name.strip_prefix("__builtin_") else { return name };
     rest.strip_prefix("__").and_then(|r| r.strip_suffix("_chk")).unwrap_or(rest)
 }

@@ -35,9 +35,15 @@ impl Lowerer<'_> {
     fn with_known<T>(&self, work: impl FnOnce(&Footprints, Known) -> T) -> T {
         let real = |f: FnId| {
             let f = self.real_function(f);
-            self.library.get(&f).copied().unwrap_or(f)
+            self.library.instead.get(&f).copied().unwrap_or(f)
         };
-        let known = Known { typed: self.typed, names: self.names, scan: &self.scan, real: &real };
+        let known = Known {
+            typed: self.typed,
+            names: self.names,
+            contracts: self.contracts,
+            scan: &self.scan,
+            real: &real,
+        };
         let local = [CheckKind::Assertion, CheckKind::ForbiddenCall, CheckKind::Observer];
         let checks = CheckKind::ALL.iter().any(|k| self.options.checks.contains(*k) && !local.contains(k));
         work(self.footprints.get_or_init(|| Footprints::new(known, checks)), known)
@@ -332,18 +338,7 @@ impl Lowerer<'_> {
         if matches!(order, Order::Free | Order::Open) {
             return;
         }
-        self.unfollowed(crate::library::UNSEQUENCED, span);
-    }
-
-    /// Calls a function that no run is followed through, by its name.
-    pub(crate) fn unfollowed(&mut self, name: &str, span: Span) {
-        let func = self.pool.program.func_named(name).unwrap_or_else(|| {
-            let ret = self.pool.program.types.push(Type::Void);
-            let ty = Type::Func(Signature { ret, params: Vec::new(), variadic: false });
-            let ty = self.pool.program.types.push(ty);
-            self.pool.program.funcs.push(Function { name: name.into(), ty, span: Span::NONE, body: None })
-        });
-        self.emit(Op::Call { dst: None, callee: Callee::Direct(func), args: [].into() }, span);
+        self.call_effect(Effect::Unmodelled, span);
     }
 }
 

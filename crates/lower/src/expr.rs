@@ -90,7 +90,7 @@ impl Lowerer<'_> {
                 self.pool.push(ty, ExprKind::Float(bits))
             }
             TExprKind::FuncAddr(f) | TExprKind::Func(f) => {
-                let func = self.func_of(f);
+                let func = self.func_at(f);
                 let address = self.pool.push(Scalar::Ptr, ExprKind::Func(func));
                 match self.weak_symbol(f) {
                     Some(defined) => {
@@ -196,7 +196,7 @@ impl Lowerer<'_> {
     fn weak_symbol(&mut self, f: FnId) -> Option<ExprId> {
         let f = self.real_function(f);
         let func = &self.typed.funcs[f];
-        if !func.weak || func.body.is_some() || self.library.contains_key(&f) {
+        if !func.weak || func.body.is_some() || self.library.instead.contains_key(&f) {
             return None;
         }
         let span = func.span;

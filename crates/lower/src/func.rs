@@ -105,7 +105,7 @@ impl Lowerer<'_> {
         let variadic = matches!(&self.pool.program.types[self.pool.program.funcs[main].ty],
             Type::Func(sig) if sig.variadic);
         let beside = self.typed.funcs.iter().any(|f| f.constructor.or(f.destructor).is_some());
-        if params.is_empty() && !variadic && self.at_end.exit.is_none() && !beside {
+        if params.is_empty() && !variadic && self.library.at_end.exit.is_none() && !beside {
             return Some(main);
         }
         Some(self.start(main, params, variadic, func.span))
@@ -197,7 +197,13 @@ impl Lowerer<'_> {
         let int = self.int_type(IntTy::I32);
         let ty = Type::Func(Signature { ret: int, params: Vec::new(), variadic: false });
         let ty = self.pool.program.types.push(ty);
-        let start = self.pool.program.funcs.push(Function { name: ".start".into(), ty, span, body: None });
+        let start = self.pool.program.funcs.push(Function {
+            name: ".start".into(),
+            ty,
+            span,
+            body: None,
+            effect: Effect::Pure,
+        });
         self.at = Current::new(start, span);
         start
     }

@@ -18,11 +18,14 @@ mod assign;
 mod atomic;
 mod builtin;
 mod call;
+mod checked;
 mod checks;
 mod compile;
+mod contract;
 mod either;
 mod expr;
 mod flow;
+mod formats;
 mod func;
 mod graph;
 mod library;
@@ -41,7 +44,8 @@ mod stmt;
 mod types;
 
 pub use compile::{Compiled, compile};
-pub use library::{is_operation, unmodelled_calls};
+pub use contract::{Contract, Meaning, Param, Role, Store, contracts};
+pub use library::is_operation;
 pub use options::{CheckSet, Options};
 
 pub(crate) use lowerer::Lowerer;
@@ -59,6 +63,6 @@ pub fn lower(
     names: &Interner,
     options: &Options,
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    link::with_deep_stack(|| link::lower_linked(typed, names, options, u32::MAX))
+    link::with_deep_stack(|| link::lower_linked(typed, names, options, &contract::Contracts::new(), u32::MAX))
         .unwrap_or_else(|error| Err(vec![error]))
 }

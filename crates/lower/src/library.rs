@@ -2,63 +2,11 @@
 
 use crate::Lowerer;
 use crate::call::Into;
+use crate::contract::Contracts;
 use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
 use palisade_cfa::*;
-
-/// What is known about a function that is neither defined nor an operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum External {
-    /// The interpreter runs it; it changes no memory but what its arguments point to.
-    Known,
-    /// It does what the automaton cannot say: a non-local jump, or a second thread.
-    Unmodelled,
-    /// Nothing.
-    Unknown,
-}
-
-/// Whether the automaton cannot express what a function does to control.
-fn is_unmodelled(name: &str) -> bool {
-    const NAMES: &str = "setjmp _setjmp __setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp \
-        __longjmp_chk pthread_create thrd_create fork vfork clone getcontext setcontext makecontext \
-        swapcontext $unmodelled .unsequenced";
-    NAMES.split_ascii_whitespace().any(|n| n == name)
-}
-
-/// The calls that a run cannot get past in a way the automaton shows: non-local jumps and new
-/// threads. Where one can be reached, nothing that the automaton says holds of the program.
-pub fn unmodelled_calls(program: &Program) -> impl Iterator<Item = EdgeId> {
-    program.edges.iter_enumerated().filter_map(|(id, edge)| match edge.op {
-        Op::Call { callee: Callee::Direct(f), .. } => {
-            let func = &program.funcs[f];
-            (func.body.is_none() && is_unmodelled(&func.name)).then_some(id)
-        }
-        _ => None,
-    })
-}
-
-/// External functions that the interpreter has, or that are known to have no effect.
-const KNOWN: &str = "printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf __printf_chk \
-    __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk \
-    puts fputs fputs_unlocked putchar putchar_unlocked putc fputc putc_unlocked fwrite fwrite_unlocked write \
-    fflush perror getchar getc fgetc fgets getline ungetc fopen fclose fread feof ferror fseek scanf sscanf \
-    fscanf read sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 \
-    log10 log1p pow sqrt cbrt hypot fma ldexp scalbn ilogb sinf cosf tanf asinf acosf atanf atan2f sinhf \
-    coshf tanhf expf exp2f logf log2f log10f powf sqrtf cbrtf hypotf ldexpf sinl cosl tanl expl logl powl \
-    sqrtl erf erfc lgamma tgamma strtod strtof strtold atof time clock getenv setlocale __VERIFIER_error \
-    reach_error";
-
-/// What is known about an external function.
-pub(crate) fn external(name: &str) -> External {
-    if KNOWN.split_ascii_whitespace().any(|known| known == name) {
-        External::Known
-    } else if is_unmodelled(name) {
-        External::Unmodelled
-    } else {
-        External::Unknown
-    }
-}
 
 /// What `exit` and its kin do before the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +28,9 @@ enum Operation {
     AllocateZeroed,
     Free,
     CheckFreeable,
+    CheckFree,
+    Accessible { write: bool },
+    SetErrno { surely: bool },
     ObjectSize,
     Exit(Exit),
     Abort,
@@ -93,14 +44,19 @@ enum Operation {
 fn operation(name: &str) -> Option<Operation> {
     use Operation::*;
     let heap = |size| Allocate { size, kind: AllocKind::Heap };
-    Some(match name {
-        "__VERIFIER_assume" | "assume" | "$assume" => Assume,
+    Some(match crate::compile::plain_name(name) {
+        "__VERIFIER_assume" | "$assume" => Assume,
         "malloc" | "valloc" | "pvalloc" => heap(0),
         "memalign" | "aligned_alloc" => heap(1),
         "calloc" => AllocateZeroed,
         "alloca" => Allocate { size: 0, kind: AllocKind::Stack },
         "free" | "cfree" => Free,
         "$check_freeable" => CheckFreeable,
+        "$check_free" => CheckFree,
+        "$readable" => Accessible { write: false },
+        "$writable" => Accessible { write: true },
+        "$set_errno" => SetErrno { surely: true },
+        "$maybe_errno" => SetErrno { surely: false },
         "$object_size" => ObjectSize,
         "exit" => Exit(self::Exit::Normal),
         "quick_exit" => Exit(self::Exit::Quick),
@@ -112,6 +68,7 @@ fn operation(name: &str) -> Option<Operation> {
         "memset" | "__memset_chk" => MemSet,
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => Nothing,
         _ if name.starts_with("__VERIFIER_nondet_") => Nondet { input: true },
+        _ if name.starts_with("$input_") => Nondet { input: true },
         _ if name.starts_with("$unknown_") => Nondet { input: false },
         _ => return None,
     })
@@ -133,7 +90,7 @@ pub(crate) enum Does {
 }
 
 /// What a function without body may do that others notice; `pointers` says whether it gets any.
-pub(crate) fn does(name: &str, pointers: bool) -> Does {
+pub(crate) fn does(name: &str, contracts: &Contracts, pointers: bool) -> Does {
     match operation(name) {
         Some(
             Operation::Nondet { .. }
@@ -150,18 +107,11 @@ pub(crate) fn does(name: &str, pointers: bool) -> Does {
         None => match name {
             "__VERIFIER_error" | "reach_error" => Does::Fails,
             "printf" | "puts" | "putchar" | "fputs" | "fprintf" | "perror" => Does::Reads,
-            _ if external(name) == External::Known && !pointers => Does::Nothing,
+            _ if matches!(contracts.effect(name), Some(Effect::Native(_))) && !pointers => Does::Nothing,
             _ => Does::Anything,
         },
     }
 }
-
-/// The name of the function whose call stands for operands that have no order: nothing that the
-/// automaton says holds from there on.
-pub(crate) const UNSEQUENCED: &str = ".unsequenced";
-/// The name of the function whose call stands for assembler text: its outputs are arbitrary, so that
-/// what holds for all of them holds, but a run through it shows nothing.
-pub(crate) const ASM: &str = ".asm";
 
 /// Whether calls of a function that the program does not define are operations of the automaton,
 /// not calls.
@@ -227,6 +177,23 @@ impl Lowerer<'_> {
                 self.check_freeable(ptr, span);
                 self.no_result(e, into)
             }
+            Operation::CheckFree => {
+                let cond = self.scalar_arg(&args, 0, None);
+                let cond = self.pool.is_true(cond);
+                if self.options.checks.contains(CheckKind::Free) {
+                    self.check(CheckKind::Free, cond, span);
+                }
+                self.no_result(e, into)
+            }
+            Operation::Accessible { write } => {
+                let (ptr, size) = (self.ptr_arg(&args, 0), self.size_arg(&args, 1));
+                self.check_bytes(ptr, size, write, span);
+                self.no_result(e, into)
+            }
+            Operation::SetErrno { surely } => {
+                self.set_errno(surely, span);
+                self.no_result(e, into)
+            }
             Operation::ObjectSize => {
                 let ptr = self.ptr_arg(&args, 0);
                 let size = self.pool.push(Scalar::Int(self.size_t()), ExprKind::ObjectSize(ptr));
@@ -237,7 +204,7 @@ impl Lowerer<'_> {
                 let status = self.save(status, span);
                 match how {
                     Exit::Normal => self.run_exit_handlers(status, span),
-                    Exit::Quick => self.call_library(self.at_end.quick_exit, Box::new([]), span),
+                    Exit::Quick => self.call_library(self.library.at_end.quick_exit, Box::new([]), span),
                     Exit::AtOnce => {}
                 }
                 self.at.graph.halt(Op::Halt { kind: HaltKind::Exit(status) }, span);
@@ -350,7 +317,7 @@ impl Lowerer<'_> {
 
     /// Ends the program as `abort` does: a handler of its signal runs first.
     pub(crate) fn abort(&mut self, span: Span) {
-        self.call_library(self.at_end.abort, Box::new([]), span);
+        self.call_library(self.library.at_end.abort, Box::new([]), span);
         self.at.graph.halt(Op::Halt { kind: HaltKind::Abort }, span);
     }
 
@@ -394,7 +361,7 @@ impl Lowerer<'_> {
 
     /// What runs at the normal end: the functions that were registered for it, then destructors.
     pub(crate) fn run_exit_handlers(&mut self, status: ExprId, span: Span) {
-        self.call_library(self.at_end.exit, Box::new([Arg::Scalar(status)]), span);
+        self.call_library(self.library.at_end.exit, Box::new([Arg::Scalar(status)]), span);
         for f in self.in_order(|f| f.destructor).into_iter().rev() {
             self.call_plainly(f, span);
         }
@@ -434,17 +401,20 @@ impl Operation {
     /// How many arguments it needs.
     fn arguments(self) -> usize {
         match self {
-            Operation::Nondet { .. } | Operation::Abort | Operation::FailedAssertion | Operation::Nothing => {
-                0
-            }
+            Operation::Nondet { .. }
+            | Operation::Abort
+            | Operation::FailedAssertion
+            | Operation::SetErrno { .. }
+            | Operation::Nothing => 0,
             Operation::Assume
             | Operation::Free
             | Operation::CheckFreeable
+            | Operation::CheckFree
             | Operation::ObjectSize
             | Operation::Exit(_)
             | Operation::Assert => 1,
             Operation::Allocate { size, .. } => size + 1,
-            Operation::AllocateZeroed => 2,
+            Operation::AllocateZeroed | Operation::Accessible { .. } => 2,
             Operation::MemCopy | Operation::MemSet => 3,
         }
     }

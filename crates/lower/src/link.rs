@@ -1,11 +1,13 @@
 //! Lowering a typed program together with the library source that was compiled along.
 
+use crate::contract::{self, Contracts};
 use crate::lowerer::Lowerer;
 use crate::misfit::fit_calls;
 use crate::options::Options;
+use crate::prelude;
 use palisade_base::{Diagnostic, Span};
 use palisade_c_syntax::Interner;
-use palisade_c_types::tast::{FnId, ObjKind, TypedProgram};
+use palisade_c_types::tast::{FnId, ObjId, ObjKind, TypedProgram};
 use palisade_c_types::types::{CType, CTypeId};
 use palisade_cfa::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,10 +37,11 @@ pub(crate) fn lower_linked(
     typed: &TypedProgram,
     names: &Interner,
     options: &Options,
+    contracts: &Contracts,
     library_from: u32,
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let library = Library::new(typed, names, library_from);
-    let mut lowerer = Lowerer::new(typed, names, options, library.instead, library.functions, library.at_end);
+    let mut lowerer = Lowerer::new(typed, names, options, contracts, library);
     // Functions and variables are numbered in source order.
     let own = |lowerer: &Lowerer, f: FnId| typed.funcs[f].body.is_some() && !lowerer.is_library(f);
     for f in typed.funcs.ids().filter(|&f| own(&lowerer, f)).collect::<Vec<_>>() {
@@ -114,24 +117,31 @@ pub(crate) struct AtEnd {
     pub(crate) abort: Option<FnId>,
 }
 
-/// Which functions of the program the library source stands for.
-struct Library {
-    instead: FxHashMap<FnId, FnId>,
-    functions: FxHashSet<FnId>,
-    at_end: AtEnd,
+/// What of the program the library source stands for.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    /// Functions that have library source instead of a body.
+    pub(crate) instead: FxHashMap<FnId, FnId>,
+    /// What pointers to functions point to, where that is not what calls call.
+    pub(crate) pointers: FxHashMap<FnId, FnId>,
+    /// Objects that the library defines.
+    pub(crate) objects: FxHashMap<ObjId, ObjId>,
+    /// The functions of the library source.
+    pub(crate) functions: FxHashSet<FnId>,
+    /// These by their names, without `$`.
+    pub(crate) by_name: FxHashMap<String, FnId>,
+    /// Where `errno` is, if the program looks at it.
+    pub(crate) errno: Option<ObjId>,
+    /// The functions that run what a program registered for its end.
+    pub(crate) at_end: AtEnd,
 }
 
 impl Library {
     fn new(typed: &TypedProgram, names: &Interner, library_from: u32) -> Library {
-        let mut library = Library {
-            instead: FxHashMap::default(),
-            functions: FxHashSet::default(),
-            at_end: AtEnd::default(),
-        };
+        let mut library = Library::default();
         if library_from == u32::MAX {
             return library;
         }
-        let mut by_name: FxHashMap<&str, FnId> = FxHashMap::default();
         for (f, func) in typed.funcs.iter_enumerated() {
             let name = names.name(func.name);
             if func.body.is_some()
@@ -139,7 +149,7 @@ impl Library {
                 && let Some(name) = name.strip_prefix('$')
             {
                 library.functions.insert(f);
-                by_name.insert(name, f);
+                library.by_name.insert(name.into(), f);
                 match name {
                     "run_atexit" => library.at_end.exit = Some(f),
                     "run_at_quick_exit" => library.at_end.quick_exit = Some(f),
@@ -148,14 +158,41 @@ impl Library {
                 }
             }
         }
-        for (f, func) in typed.funcs.iter_enumerated() {
-            if func.body.is_none()
-                && let Some(&other) = by_name.get(names.name(func.name))
-                && same_machine_type(typed, func.ty, typed.funcs[other].ty)
-            {
+        let mut public: FxHashSet<&str> = contract::contracts().map(|c| c.name).collect();
+        public.extend(
+            prelude::units().flat_map(|u| u.names().filter(|n| !n.starts_with('$')).collect::<Vec<_>>()),
+        );
+        for (f, func) in typed.funcs.iter_enumerated().filter(|(_, func)| func.body.is_none()) {
+            let name = names.name(func.name);
+            let fits = |&&other: &&FnId| same_machine_type(typed, func.ty, typed.funcs[other].ty);
+            // The library's own call of a function goes where the program's calls go.
+            let plain = name.strip_prefix("$direct_").unwrap_or(name);
+            if let Some(&other) = library.by_name.get(plain).filter(fits).filter(|_| public.contains(plain)) {
                 library.instead.insert(f, other);
             }
+            if let Some(&other) = library.by_name.get(&format!("pointer_{name}")).filter(fits) {
+                library.pointers.insert(f, other);
+            }
         }
+        let mut objects: FxHashMap<&str, ObjId> = FxHashMap::default();
+        let globals = || typed.objects.iter_enumerated().filter(|(_, o)| o.kind == ObjKind::Global);
+        for (id, object) in globals() {
+            let of_library = object.span.lo >= library_from && object.image.is_some();
+            if let Some(name) = object.name.filter(|_| of_library)
+                && let Some(name) = names.name(name).strip_prefix('$')
+            {
+                objects.insert(name, id);
+            }
+        }
+        for (id, object) in globals().filter(|(_, o)| o.image.is_none()) {
+            if let Some(name) = object.name
+                && let Some(&other) = objects.get(names.name(name))
+                && typed.types.size_of(object.ty.ty) == typed.types.size_of(typed.objects[other].ty.ty)
+            {
+                library.objects.insert(id, other);
+            }
+        }
+        library.errno = objects.get("errno").copied();
         library
     }
 }

@@ -1,7 +1,8 @@
 //! The state of lowering, and the steps that all its parts share.
 
+use crate::contract::Contracts;
 use crate::graph::Graph;
-use crate::link::AtEnd;
+use crate::link::Library;
 use crate::options::Options;
 use crate::order::Footprints;
 use crate::pool::{MAX_DEPTH, Pool};
@@ -65,12 +66,14 @@ pub(crate) struct Lowerer<'a> {
     /// `.0`, `.1`, … for temporaries.
     temp_names: Vec<Arc<str>>,
     pub(crate) funcs: IdxVec<FnId, Option<FuncId>>,
-    /// Functions of the program, by name, that have library source instead of a body.
-    pub(crate) library: FxHashMap<FnId, FnId>,
-    /// The functions of the library source.
-    pub(crate) library_functions: FxHashSet<FnId>,
-    /// The library functions that run what was registered for the end.
-    pub(crate) at_end: AtEnd,
+    /// The table of the C library.
+    pub(crate) contracts: &'a Contracts,
+    /// What library source stands for.
+    pub(crate) library: Library,
+    /// Functions that stand for effects only.
+    pub(crate) effect_functions: Vec<(Effect, FuncId)>,
+    /// Variables that are string literals.
+    pub(crate) literal_vars: FxHashSet<VarId>,
     pub(crate) vars: IdxVec<ObjId, Option<VarId>>,
     /// The objects of globals whose contents may be larger than their type.
     pub(crate) objects: FxHashMap<VarId, ObjId>,
@@ -121,9 +124,8 @@ impl<'a> Lowerer<'a> {
         typed: &'a TypedProgram,
         names: &'a Interner,
         options: &'a Options,
-        library: FxHashMap<FnId, FnId>,
-        library_functions: FxHashSet<FnId>,
-        at_end: AtEnd,
+        contracts: &'a Contracts,
+        library: Library,
     ) -> Self {
         Lowerer {
             typed,
@@ -137,9 +139,10 @@ impl<'a> Lowerer<'a> {
             empty_name: "".into(),
             temp_names: Vec::new(),
             funcs: IdxVec::filled(None, typed.funcs.len()),
+            contracts,
             library,
-            library_functions,
-            at_end,
+            effect_functions: Vec::new(),
+            literal_vars: FxHashSet::default(),
             vars: IdxVec::filled(None, typed.objects.len()),
             objects: FxHashMap::default(),
             weak: FxHashMap::default(),
@@ -299,7 +302,7 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a function comes from the library source.
     pub(crate) fn is_library(&self, f: FnId) -> bool {
-        self.library_functions.contains(&f)
+        self.library.functions.contains(&f)
     }
 
     /// Whether the address of a local is taken anywhere in its function.

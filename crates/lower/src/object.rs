@@ -15,6 +15,7 @@ const MAX_STORES: usize = 16;
 impl Lowerer<'_> {
     /// The variable of an object.
     pub(crate) fn var_of(&mut self, obj: ObjId) -> VarId {
+        let obj = self.library.objects.get(&obj).copied().unwrap_or(obj);
         if let Some(var) = self.vars[obj] {
             return var;
         }
@@ -49,6 +50,9 @@ impl Lowerer<'_> {
             scope: object.scope,
         });
         self.vars[obj] = Some(var);
+        if object.kind == ObjKind::String {
+            self.literal_vars.insert(var);
+        }
         self.taken.ensure(var, false);
         self.taken[var] = self.scan.taken[obj];
         match kind {
@@ -120,7 +124,7 @@ impl Lowerer<'_> {
                 self.pool.program.vars[var].address_taken = true;
                 cfa::InitValue::Addr(var, offset)
             }
-            ConstValue::Func(f) => cfa::InitValue::Func(self.func_of(f)),
+            ConstValue::Func(f) => cfa::InitValue::Func(self.func_at(f)),
             ConstValue::Label(label) => cfa::InitValue::Absolute(self.label_number(label)),
             ConstValue::Absolute(address) => cfa::InitValue::Absolute(address),
         };
@@ -146,10 +150,20 @@ impl Lowerer<'_> {
         f
     }
 
+    /// What a pointer to a function points to: where calls become operations or check their
+    /// arguments, a function of the library that makes such a call.
+    pub(crate) fn func_at(&mut self, f: FnId) -> FuncId {
+        let f = self.real_function(f);
+        match self.library.pointers.get(&f) {
+            Some(&other) => self.func_of(other),
+            None => self.func_of(f),
+        }
+    }
+
     /// The function of the automaton.
     pub(crate) fn func_of(&mut self, f: FnId) -> FuncId {
         let f = self.real_function(f);
-        let f = self.library.get(&f).copied().unwrap_or(f);
+        let f = self.library.instead.get(&f).copied().unwrap_or(f);
         if let Some(func) = self.funcs[f] {
             return func;
         }
@@ -157,8 +171,10 @@ impl Lowerer<'_> {
         let name = self.names.name(func.name);
         let name: Arc<str> = match name.strip_prefix('$') {
             Some(name) if self.is_library(f) => name.into(),
-            _ => self.name(func.name),
+            Some(_) => crate::compile::plain_name(name).into(),
+            None => self.name(func.name),
         };
+        let effect = if func.body.is_some() { Effect::Pure } else { self.effect_of(f) };
         let mut ty = self.type_id(func.ty);
         if let (Some(body), Some(sig)) = (&func.body, self.typed.types.callable_sig(func.ty)) {
             // The definition decides, also where the declared type does not say the parameters.
@@ -172,7 +188,7 @@ impl Lowerer<'_> {
             let sig = Signature { ret, params, variadic: sig.variadic };
             ty = self.pool.program.types.push(Type::Func(sig));
         }
-        let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None });
+        let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None, effect });
         self.funcs[f] = Some(id);
         id
     }

@@ -4,6 +4,7 @@
 //! A [`Footprint`] is taken of the expressions below an operand, which stand before it in the typed
 //! program and inside its source text, with the footprints of all functions that they call.
 
+use crate::contract::Contracts;
 use crate::library;
 use crate::scan::{Scan, Traits, base_object};
 use palisade_base::{IdxVec, Span};
@@ -135,6 +136,7 @@ pub(crate) struct Footprints {
 pub(crate) struct Known<'a> {
     pub(crate) typed: &'a TypedProgram,
     pub(crate) names: &'a Interner,
+    pub(crate) contracts: &'a Contracts,
     pub(crate) scan: &'a Scan,
     /// The function that a call of this one reaches.
     pub(crate) real: &'a dyn Fn(FnId) -> FnId,
@@ -293,7 +295,7 @@ impl Footprints {
             let pointer = |&ty: &CTypeId| matches!(types.get(ty), CType::Ptr(_));
             !sig.prototype || sig.variadic || sig.params.iter().any(pointer)
         });
-        match library::does(known.names.name(func.name), pointers) {
+        match library::does(known.names.name(func.name), known.contracts, pointers) {
             library::Does::Nothing => {}
             library::Does::Ends => found.ends = true,
             library::Does::Fails => {

@@ -318,7 +318,7 @@ impl Lowerer<'_> {
         }
         if !asm.outputs.is_empty() {
             // What the outputs really become nobody knows: no run is followed through here.
-            self.unfollowed(crate::library::ASM, span);
+            self.call_effect(Effect::Opaque, span);
         }
         for &output in &asm.outputs {
             let place = self.place(output);

@@ -69,10 +69,6 @@ pub fn settle(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
-    if let Some(name) = starts_threads(program) {
-        return Settled::unknown(format!("the program starts threads (`{name}`), which is not supported"));
-    }
-    let unmodelled: Vec<EdgeId> = palisade_lower::unmodelled_calls(program).collect();
     let analyses: Vec<Analysis> = match analysis {
         "auto" => registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect(),
         name => registry::named(name).into_iter().collect(),
@@ -82,7 +78,7 @@ pub fn settle(
     }
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
-        let task = match palisade_reduce::task(program, depth, MAX_EDGES, &unmodelled) {
+        let task = match palisade_reduce::task(program, depth, MAX_EDGES) {
             Ok(task) => task,
             Err(error) => {
                 return if depth == RECURSION[0] { Settled::unknown(error.to_string()) } else { last };
@@ -181,14 +177,4 @@ fn accept(property: &Property, task: &Task, outcome: Outcome, budget: &Budget) -
             })
         }
     }
-}
-
-/// A function without a body that the program calls to start a thread: what runs
-/// beside the program is not in the automaton.
-fn starts_threads(program: &Program) -> Option<&str> {
-    let called = program.edges.iter().filter_map(|e| match e.op {
-        Op::Call { callee: Callee::Direct(f), .. } if program.funcs[f].body.is_none() => Some(f),
-        _ => None,
-    });
-    called.map(|f| &*program.funcs[f].name).find(|name| matches!(*name, "pthread_create" | "thrd_create"))
 }

@@ -78,7 +78,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
     for _ in 0..60 {
         let text = random_program(&mut rng);
         let source = Arc::new(compile(&text));
-        let task = palisade_reduce::task(&source, 1, 100_000, &[]).expect("small");
+        let task = palisade_reduce::task(&source, 1, 100_000).expect("small");
         let Ok(funcs) = contracts::candidates(&source) else { continue };
         let config = Config { step_limit: 5_000, memory_limit: 16 << 20, ..Config::default() };
         let goes_wrong = (0..60).find(|&seed| {

@@ -23,13 +23,8 @@ const ROUNDS: usize = 6;
 const MAX_WOVEN_EDGES: usize = 200_000;
 
 /// The reduced task of an instrumented program; see [`Task::whole`] for what is asked.
-pub fn task(
-    source: &Arc<Program>,
-    recursion: usize,
-    max_edges: usize,
-    unmodelled: &[EdgeId],
-) -> Result<Task, TooLarge> {
-    let mut task = Task::whole(source, recursion, max_edges, unmodelled)?;
+pub fn task(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+    let mut task = Task::whole(source, recursion, max_edges)?;
     reduce(&mut task);
     Ok(task)
 }
@@ -50,6 +45,6 @@ pub fn reduce(task: &mut Task) {
 /// for their claims.
 pub fn woven_task(task: &Task, contracts: &[Contract]) -> Result<(Task, Vec<(EdgeId, Claim)>), String> {
     let woven = weave(&task.source, contracts)?;
-    let made = self::task(&Arc::new(woven.program), 0, MAX_WOVEN_EDGES, &task.unmodelled);
+    let made = self::task(&Arc::new(woven.program), 0, MAX_WOVEN_EDGES);
     Ok((made.map_err(|error: TooLarge| error.to_string())?, woven.claims))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 fn task(text: &str, recursion: usize) -> Task {
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(palisade_cfa::verify(&program), []);
-    let task = palisade_reduce::task(&Arc::new(program), recursion, 100_000, &[]).expect("small");
+    let task = palisade_reduce::task(&Arc::new(program), recursion, 100_000).expect("small");
     assert_eq!(task.origin.edges.len(), task.program.edges.len());
     assert_eq!(task.origin.locs.len(), task.program.locs.len());
     assert_eq!(task.origin.frames_of.len(), task.program.locs.len());

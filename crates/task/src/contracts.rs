@@ -452,7 +452,13 @@ impl Weaver<'_> {
     fn entry(&mut self) {
         let old = self.p.entry;
         let (ty, span) = (self.p.funcs[old].ty, self.p.funcs[old].span);
-        let func = self.p.funcs.push(Function { name: ".contracts".into(), ty, span, body: None });
+        let func = self.p.funcs.push(Function {
+            name: ".contracts".into(),
+            ty,
+            span,
+            body: None,
+            effect: Effect::Pure,
+        });
         let entry = self.p.add_loc(func, span);
         let exit = self.p.add_loc(func, span);
         let halted = self.p.add_loc(func, span);

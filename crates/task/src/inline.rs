@@ -24,12 +24,7 @@ struct Pending {
 
 /// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
 /// same function are active; there a cut is left.
-pub fn inline(
-    source: &Arc<Program>,
-    recursion: usize,
-    max_edges: usize,
-    unmodelled: &[EdgeId],
-) -> Result<Task, TooLarge> {
+pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
     let mut program = Program::clone(source);
     program.locs = IdxVec::new();
     program.edges = IdxVec::new();
@@ -43,13 +38,11 @@ pub fn inline(
             program,
             errors: Vec::new(),
             cuts: Vec::new(),
-            unmodelled: unmodelled.to_vec(),
             recursion,
             recursion_cut: false,
             origin: Origin::default(),
         },
         recursion,
-        unmodelled,
         calls: CallGraph::new(source),
         pending: Vec::new(),
         locals: Vec::new(),
@@ -64,7 +57,6 @@ struct Inliner<'a> {
     source: &'a Program,
     out: Task,
     recursion: usize,
-    unmodelled: &'a [EdgeId],
     calls: CallGraph,
     pending: Vec<Pending>,
     locals: Vec<VarId>,
@@ -145,7 +137,9 @@ impl Inliner<'_> {
         let op = this.renaming.op(&mut self.out.program, &self.source.edges[id].op);
         match op {
             Op::Check { kind, cond } => self.check(this.frame, id, src, kind, cond, dst),
-            Op::Call { .. } if self.unmodelled.contains(&id) => self.cut(this.frame, id, src),
+            Op::Call { callee: Callee::Direct(func), .. } if self.is_unmodelled(func) => {
+                self.cut(this.frame, id, src);
+            }
             Op::Return { value } => self.ret(this, id, src, value, dst),
             Op::Call { dst: result, callee: Callee::Direct(func), args }
                 if self.source.funcs[func].body.is_some() =>
@@ -253,6 +247,11 @@ impl Inliner<'_> {
         self.pending.push(Pending { frame: callee, func, entry, ret: Some((dst, result)), renaming });
     }
 
+    fn is_unmodelled(&self, func: FuncId) -> bool {
+        let func = &self.source.funcs[func];
+        func.body.is_none() && func.effect == Effect::Unmodelled
+    }
+
     /// The call is not followed.
     fn cut(&mut self, frame: FrameId, id: EdgeId, src: LocId) {
         let cut = self.middle(frame, id);
@@ -292,7 +291,9 @@ impl Inliner<'_> {
             let is = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, target));
             let is_not = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Ne, pointer, target));
             let taken = self.then(frame, id, at, Op::Assume { cond: is });
-            if self.source.funcs[func].body.is_some() {
+            if self.is_unmodelled(func) {
+                self.cut(frame, id, taken);
+            } else if self.source.funcs[func].body.is_some() {
                 self.call(frame, id, taken, func, args, result, dst);
             } else {
                 let op = Op::Call { dst: result, callee: Callee::Direct(func), args: args.into() };

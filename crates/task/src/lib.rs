@@ -36,8 +36,6 @@ pub struct Task {
     /// Locations where a call was not followed: it recurses too deep, or does what the automaton
     /// cannot show. A proof must show them unreachable.
     pub cuts: Vec<LocId>,
-    /// The calls of the source that are cut because they do what the automaton cannot show.
-    pub unmodelled: Vec<EdgeId>,
     /// How many further activations of a recursive function were followed.
     pub recursion: usize,
     /// Whether some cut is a recursive call, so that following deeper may help.
@@ -94,15 +92,10 @@ impl std::fmt::Display for TooLarge {
 
 impl Task {
     /// Makes a task of an instrumented program, following recursive calls `recursion` levels deep.
-    /// The calls of `unmodelled` are cut. Nothing is left out, whether it can lead to an error or
-    /// not.
-    pub fn whole(
-        source: &Arc<Program>,
-        recursion: usize,
-        max_edges: usize,
-        unmodelled: &[EdgeId],
-    ) -> Result<Task, TooLarge> {
-        let mut task = inline::inline(source, recursion, max_edges, unmodelled)?;
+    /// Calls that do what the automaton cannot show are cut. Nothing is left out, whether it can lead
+    /// to an error or not.
+    pub fn whole(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+        let mut task = inline::inline(source, recursion, max_edges)?;
         compact::compact(&mut task);
         Ok(task)
     }
@@ -131,7 +124,6 @@ impl Task {
             program,
             errors: self.errors.clone(),
             cuts: self.cuts.clone(),
-            unmodelled: self.unmodelled.clone(),
             recursion: self.recursion,
             recursion_cut: self.recursion_cut,
             origin: self.origin.clone(),

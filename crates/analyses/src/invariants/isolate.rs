@@ -78,7 +78,6 @@ impl<'p> Isolator<'p> {
             program,
             errors: Vec::new(),
             cuts: Vec::new(),
-            unmodelled: Vec::new(),
             recursion: 0,
             recursion_cut: false,
             origin,

@@ -144,6 +144,7 @@ pub fn automaton(rng: &mut Rng, shape: Shape) -> Program {
             ty: func_ty,
             span: Span::NONE,
             body: Some(Body { params: Vec::new(), locals: Vec::new(), entry: locs[0], exit }),
+            effect: Effect::Pure,
         });
     }
     let findings = verify::verify(&p);

@@ -5,6 +5,7 @@
 
 use super::is_numbered;
 use super::lex::{Tok, Token, lex};
+use crate::effect::Effect;
 use crate::ir::*;
 use crate::types::*;
 use palisade_base::Span;
@@ -511,6 +512,20 @@ impl Parser<'_> {
         }
     }
 
+    /// What a function without a body does, up to the semicolon.
+    fn effect(&mut self) -> Res<Effect> {
+        let at = self.at();
+        let mut words = Vec::new();
+        while !self.is(";") {
+            words.push(self.name()?);
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match Effect::parse(&words) {
+            Some(effect) => Ok(effect),
+            None => self.error(at, "this is no effect"),
+        }
+    }
+
     /// A function's header; its body is skipped and its position returned.
     fn func_header(&mut self) -> Res<Option<Later>> {
         let at = self.at();
@@ -542,6 +557,7 @@ impl Parser<'_> {
         let ret = if self.eat("->") { self.ty()? } else { self.intern("void".into(), Type::Void) };
         let ty = self.func_type(Signature { ret, params: types, variadic });
         let span = self.span(at);
+        let effect = if self.eat_word("does") { self.effect()? } else { Effect::Pure };
         let body = if self.eat(";") {
             None
         } else {
@@ -551,7 +567,7 @@ impl Parser<'_> {
         };
         let later =
             body.is_some().then(|| Later { func: id, pos: self.pos, params: std::mem::take(&mut self.vars) });
-        self.p.funcs.push(Function { name: base_name(&name).into(), ty, span, body });
+        self.p.funcs.push(Function { name: base_name(&name).into(), ty, span, body, effect });
         if self.funcs.insert(name.clone(), id).is_some() {
             return self.error(at, format!("`{name}` is declared twice"));
         }

@@ -1,6 +1,7 @@
 //! From an automaton to its text form.
 
 use super::{is_numbered, is_plain};
+use crate::effect::Effect;
 use crate::ir::*;
 use crate::types::*;
 use palisade_base::IdxVec;
@@ -173,7 +174,12 @@ impl<'a> Printer<'a> {
             params.push("...".into());
         }
         let head = format!("fn {}({}) -> {}", self.funcs[id], params.join(", "), self.types[sig.ret]);
-        let Some(body) = &func.body else { return self.line(format_args!("{head};")) };
+        let Some(body) = &func.body else {
+            return match func.effect {
+                Effect::Pure => self.line(format_args!("{head};")),
+                effect => self.line(format_args!("{head} does {effect};")),
+            };
+        };
         self.line(format_args!("\n{head} {{"));
         for &v in &body.locals {
             let var = &p.vars[v];

@@ -12,13 +12,6 @@ use palisade_cfa::*;
 const F64: Scalar = Scalar::Float(FloatTy::F64);
 const F80: Scalar = Scalar::Float(FloatTy::F80);
 
-/// A function of floating-point numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Math {
-    kind: Kind,
-    ty: FloatTy,
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     /// On floats (to be exact there, too) and on doubles.
@@ -30,74 +23,59 @@ enum Kind {
     /// To an integer type, after rounding.
     ToInt(Toward),
     Ldexp,
-    Frexp,
-    Modf,
     Signbit,
     CopySign,
     Fabs,
     Ilogb,
 }
 
-/// The function of this name, with its suffix `f` or `l`.
-pub(super) fn find(name: &str) -> Option<Math> {
-    if let Some(kind) = base(name) {
-        return Some(Math { kind, ty: FloatTy::F64 });
+fn kind(math: Math) -> Kind {
+    match math {
+        Math::Sin => Kind::One(f32::sin, f64::sin),
+        Math::Cos => Kind::One(f32::cos, f64::cos),
+        Math::Tan => Kind::One(f32::tan, f64::tan),
+        Math::Asin => Kind::One(f32::asin, f64::asin),
+        Math::Acos => Kind::One(f32::acos, f64::acos),
+        Math::Atan => Kind::One(f32::atan, f64::atan),
+        Math::Sinh => Kind::One(f32::sinh, f64::sinh),
+        Math::Cosh => Kind::One(f32::cosh, f64::cosh),
+        Math::Tanh => Kind::One(f32::tanh, f64::tanh),
+        Math::Asinh => Kind::One(f32::asinh, f64::asinh),
+        Math::Acosh => Kind::One(f32::acosh, f64::acosh),
+        Math::Atanh => Kind::One(f32::atanh, f64::atanh),
+        Math::Exp => Kind::One(f32::exp, f64::exp),
+        Math::Exp2 => Kind::One(f32::exp2, f64::exp2),
+        Math::Expm1 => Kind::One(f32::exp_m1, f64::exp_m1),
+        Math::Log => Kind::One(f32::ln, f64::ln),
+        Math::Log2 => Kind::One(f32::log2, f64::log2),
+        Math::Log10 => Kind::One(f32::log10, f64::log10),
+        Math::Log1p => Kind::One(f32::ln_1p, f64::ln_1p),
+        Math::Cbrt => Kind::One(f32::cbrt, f64::cbrt),
+        Math::Pow => Kind::Two(f32::powf, f64::powf),
+        Math::Atan2 => Kind::Two(f32::atan2, f64::atan2),
+        Math::Hypot => Kind::Two(f32::hypot, f64::hypot),
+        Math::Fmod => Kind::Two(|x, y| x % y, |x, y| x % y),
+        Math::Remainder => Kind::Two(|x, y| remainder(x.into(), y.into()) as f32, remainder),
+        Math::Fmin => Kind::Two(f32::min, f64::min),
+        Math::Fmax => Kind::Two(f32::max, f64::max),
+        Math::Fdim => {
+            Kind::Two(|x, y| if x <= y { 0.0 } else { x - y }, |x, y| if x <= y { 0.0 } else { x - y })
+        }
+        Math::Sqrt => Kind::Sqrt,
+        Math::Fma => Kind::Fma,
+        Math::Floor => Kind::Round(Toward::Down),
+        Math::Ceil => Kind::Round(Toward::Up),
+        Math::Trunc => Kind::Round(Toward::Zero),
+        Math::Round => Kind::Round(Toward::Nearest),
+        Math::Rint => Kind::Round(Toward::Even),
+        Math::Lround => Kind::ToInt(Toward::Nearest),
+        Math::Lrint => Kind::ToInt(Toward::Even),
+        Math::Ldexp => Kind::Ldexp,
+        Math::Fabs => Kind::Fabs,
+        Math::CopySign => Kind::CopySign,
+        Math::SignBit => Kind::Signbit,
+        Math::Ilogb => Kind::Ilogb,
     }
-    let (stem, ty) = match name.strip_suffix('f') {
-        Some(stem) => (stem, FloatTy::F32),
-        None => (name.strip_suffix('l')?, FloatTy::F80),
-    };
-    base(stem).map(|kind| Math { kind, ty })
-}
-
-fn base(name: &str) -> Option<Kind> {
-    Some(match name {
-        "sin" => Kind::One(f32::sin, f64::sin),
-        "cos" => Kind::One(f32::cos, f64::cos),
-        "tan" => Kind::One(f32::tan, f64::tan),
-        "asin" => Kind::One(f32::asin, f64::asin),
-        "acos" => Kind::One(f32::acos, f64::acos),
-        "atan" => Kind::One(f32::atan, f64::atan),
-        "sinh" => Kind::One(f32::sinh, f64::sinh),
-        "cosh" => Kind::One(f32::cosh, f64::cosh),
-        "tanh" => Kind::One(f32::tanh, f64::tanh),
-        "asinh" => Kind::One(f32::asinh, f64::asinh),
-        "acosh" => Kind::One(f32::acosh, f64::acosh),
-        "atanh" => Kind::One(f32::atanh, f64::atanh),
-        "exp" => Kind::One(f32::exp, f64::exp),
-        "exp2" => Kind::One(f32::exp2, f64::exp2),
-        "expm1" => Kind::One(f32::exp_m1, f64::exp_m1),
-        "log" => Kind::One(f32::ln, f64::ln),
-        "log2" => Kind::One(f32::log2, f64::log2),
-        "log10" => Kind::One(f32::log10, f64::log10),
-        "log1p" => Kind::One(f32::ln_1p, f64::ln_1p),
-        "cbrt" => Kind::One(f32::cbrt, f64::cbrt),
-        "pow" => Kind::Two(f32::powf, f64::powf),
-        "atan2" => Kind::Two(f32::atan2, f64::atan2),
-        "hypot" => Kind::Two(f32::hypot, f64::hypot),
-        "fmod" => Kind::Two(|x, y| x % y, |x, y| x % y),
-        "remainder" | "drem" => Kind::Two(|x, y| remainder(x.into(), y.into()) as f32, remainder),
-        "fmin" => Kind::Two(f32::min, f64::min),
-        "fmax" => Kind::Two(f32::max, f64::max),
-        "fdim" => Kind::Two(|x, y| if x <= y { 0.0 } else { x - y }, |x, y| if x <= y { 0.0 } else { x - y }),
-        "sqrt" => Kind::Sqrt,
-        "fma" => Kind::Fma,
-        "floor" => Kind::Round(Toward::Down),
-        "ceil" => Kind::Round(Toward::Up),
-        "trunc" => Kind::Round(Toward::Zero),
-        "round" => Kind::Round(Toward::Nearest),
-        "rint" | "nearbyint" => Kind::Round(Toward::Even),
-        "lround" | "llround" => Kind::ToInt(Toward::Nearest),
-        "lrint" | "llrint" => Kind::ToInt(Toward::Even),
-        "ldexp" | "scalbn" | "scalbln" => Kind::Ldexp,
-        "frexp" => Kind::Frexp,
-        "modf" => Kind::Modf,
-        "fabs" => Kind::Fabs,
-        "copysign" => Kind::CopySign,
-        "signbit" | "__signbit" => Kind::Signbit,
-        "ilogb" => Kind::Ilogb,
-        _ => return None,
-    })
 }
 
 /// The IEEE remainder: `x` less the multiple of `y` nearest to it, ties to even multiples.
@@ -131,8 +109,8 @@ fn remainder(x: f64, y: f64) -> f64 {
 }
 
 /// Calls the function on arguments of its own type.
-pub(super) fn run(call: &mut Call<'_, '_>, math: Math) -> Step<Option<Slot>> {
-    let ty = Scalar::Float(math.ty);
+pub(super) fn run(call: &mut Call<'_, '_>, math: Math, format: FloatTy) -> Step<Option<Slot>> {
+    let ty = Scalar::Float(format);
     let raw = |call: &Call<'_, '_>, i: usize| {
         let (have, bits) = call.float_bits(i);
         scalar::convert(have, ty, bits, 64)
@@ -141,26 +119,26 @@ pub(super) fn run(call: &mut Call<'_, '_>, math: Math) -> Step<Option<Slot>> {
     let wide = |bits: u128| scalar::convert(ty, F80, bits, 64);
     let narrow = |bits: u128| scalar::convert(F80, ty, bits, 64);
     let double = |bits: u128| f64::from_bits(scalar::convert(ty, F64, bits, 64) as u64);
-    let bits = match math.kind {
-        Kind::One(f, d) => match math.ty {
+    let bits = match kind(math) {
+        Kind::One(f, d) => match format {
             FloatTy::F32 => f(f32::from_bits(x as u32)).to_bits().into(),
             _ => scalar::convert(F64, ty, d(double(x)).to_bits().into(), 64),
         },
         Kind::Two(f, d) => {
             let y = raw(call, 1);
-            match math.ty {
+            match format {
                 FloatTy::F32 => f(f32::from_bits(x as u32), f32::from_bits(y as u32)).to_bits().into(),
                 _ => scalar::convert(F64, ty, d(double(x), double(y)).to_bits().into(), 64),
             }
         }
-        Kind::Sqrt => match math.ty {
+        Kind::Sqrt => match format {
             FloatTy::F32 => f32::from_bits(x as u32).sqrt().to_bits().into(),
             FloatTy::F64 => double(x).sqrt().to_bits().into(),
             FloatTy::F80 => f80::sqrt(x),
         },
         Kind::Fma => {
             let (y, z) = (raw(call, 1), raw(call, 2));
-            match math.ty {
+            match format {
                 FloatTy::F32 => {
                     let [a, b, c] = [x, y, z].map(|v| f32::from_bits(v as u32));
                     a.mul_add(b, c).to_bits().into()
@@ -186,38 +164,14 @@ pub(super) fn run(call: &mut Call<'_, '_>, math: Math) -> Step<Option<Slot>> {
         Kind::Ldexp => {
             let n = (call.int(1) as i64).clamp(-100_000, 100_000) as i32;
             match f80::parts(wide(x)) {
-                f80::Parts::Finite { sign, mant, exp } if mant != 0 => scaled(sign, mant, exp + n, math.ty),
+                f80::Parts::Finite { sign, mant, exp } if mant != 0 => scaled(sign, mant, exp + n, format),
                 _ => x,
             }
         }
-        Kind::Frexp => {
-            let p = call.pointer(1);
-            let (id, at) = call.m.writable(p, 4)?;
-            let (bits, e) = match f80::parts(wide(x)) {
-                f80::Parts::Finite { sign, mant, exp } if mant != 0 => {
-                    (narrow(f80::from_parts(sign, mant, -64)), exp + 64)
-                }
-                _ => (x, 0),
-            };
-            call.m.mem.write(id, at, 4, e as u32 as u128);
-            bits
-        }
-        Kind::Modf => {
-            let p = call.pointer(1);
-            let w = wide(x);
-            let whole = f80::to_integral(w, Toward::Zero);
-            let size = usize::from(math.ty.bits()) / 8;
-            let (id, at) = call.m.writable(p, size as u64)?;
-            call.m.mem.write(id, at, size, narrow(whole));
-            let infinite = matches!(f80::parts(w), f80::Parts::Infinite { .. });
-            let fraction = if infinite { 0 } else { f80::sub(w, whole) };
-            let nan = matches!(f80::parts(w), f80::Parts::Nan);
-            narrow(if nan { w } else { fraction & !(1 << 79) | w & 1 << 79 })
-        }
-        Kind::Fabs => narrow_sign(x, math.ty, false),
+        Kind::Fabs => narrow_sign(x, format, false),
         Kind::CopySign => {
             let y = raw(call, 1);
-            narrow_sign(x, math.ty, y >> (math.ty.bits() - 1) & 1 == 1)
+            narrow_sign(x, format, y >> (format.bits() - 1) & 1 == 1)
         }
         Kind::Signbit => {
             let (have, bits) = call.float_bits(0);

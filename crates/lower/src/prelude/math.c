@@ -512,3 +512,195 @@ float $fmodf(float x, float y)
 {
     return (float)$fmod(x, y);
 }
+
+//@ modfl
+long double $truncl(long double x);
+long double $copysignl(long double x, long double y);
+long double $modfl(long double x, long double *whole)
+{
+    *whole = $truncl(x);
+    if (x - x != x - x)
+        return x != x ? x : $copysignl(0.0l, x);
+    return $copysignl(x - *whole, x);
+}
+
+//@ frexpf
+double $frexp(double x, int *exponent);
+float $frexpf(float x, int *exponent)
+{
+    return (float)$frexp(x, exponent);
+}
+
+//@ frexpl
+long double $frexpl(long double x, int *exponent)
+{
+    int e = 0;
+    *exponent = 0;
+    if (x - x != x - x || x == 0.0l)
+        return x;
+    while (x >= 1.0l || x <= -1.0l) {
+        x = x * 0.5l;
+        e++;
+    }
+    while (x > -0.5l && x < 0.5l) {
+        x = x * 2.0l;
+        e--;
+    }
+    *exponent = e;
+    return x;
+}
+
+//@ logb logbf logbl
+double $frexp(double x, int *exponent);
+long double $frexpl(long double x, int *exponent);
+double $logb(double x)
+{
+    int e;
+    if (x != x)
+        return x;
+    if (x - x != x - x)
+        return x * x;
+    if (x == 0.0) {
+        $set_errno();
+        return -1.0 / (x * x);
+    }
+    $frexp(x, &e);
+    return e - 1;
+}
+float $logbf(float x)
+{
+    return (float)$logb(x);
+}
+long double $logbl(long double x)
+{
+    int e;
+    if (x != x)
+        return x;
+    if (x - x != x - x)
+        return x * x;
+    if (x == 0.0l) {
+        $set_errno();
+        return -1.0l / (x * x);
+    }
+    $frexpl(x, &e);
+    return e - 1;
+}
+
+//@ nextafter
+// Neighbours have neighbouring bits.
+double $nextafter(double x, double y)
+{
+    union { double value; long long bits; } u;
+    if (x != x || y != y)
+        return x + y;
+    if (x == y)
+        return y;
+    if (x == 0.0) {
+        u.bits = 1;
+        return y > 0.0 ? u.value : -u.value;
+    }
+    u.value = x;
+    if ((x < y) == (x > 0.0))
+        u.bits++;
+    else
+        u.bits--;
+    return u.value;
+}
+
+//@ nextafterf
+float $nextafterf(float x, float y)
+{
+    union { float value; int bits; } u;
+    if (x != x || y != y)
+        return x + y;
+    if (x == y)
+        return y;
+    if (x == 0.0f) {
+        u.bits = 1;
+        return y > 0.0f ? u.value : -u.value;
+    }
+    u.value = x;
+    if ((x < y) == (x > 0.0f))
+        u.bits++;
+    else
+        u.bits--;
+    return u.value;
+}
+
+//@ nexttoward
+double $nextafter(double x, double y);
+double $nexttoward(double x, long double y)
+{
+    if (x != x || y != y)
+        return (double)(x + y);
+    if ((long double)x == y)
+        return (double)y;
+    return $nextafter(x, (long double)x < y ? 1.0 / 0.0 : -1.0 / 0.0);
+}
+
+//@ nexttowardf
+float $nextafterf(float x, float y);
+float $nexttowardf(float x, long double y)
+{
+    if (x != x || y != y)
+        return (float)(x + y);
+    if ((long double)x == y)
+        return (float)y;
+    return $nextafterf(x, (long double)x < y ? 1.0f / 0.0f : -1.0f / 0.0f);
+}
+
+//@ remquo remquof remquol
+double $direct_remainder(double x, double y);
+float $direct_remainderf(float x, float y);
+long double $direct_remainderl(long double x, long double y);
+double $remquo(double x, double y, int *quotient)
+{
+    *quotient = $opaque_int();
+    return $direct_remainder(x, y);
+}
+float $remquof(float x, float y, int *quotient)
+{
+    *quotient = $opaque_int();
+    return $direct_remainderf(x, y);
+}
+long double $remquol(long double x, long double y, int *quotient)
+{
+    *quotient = $opaque_int();
+    return $direct_remainderl(x, y);
+}
+
+//@ sincos sincosf sincosl
+double $direct_sin(double x);
+double $direct_cos(double x);
+float $direct_sinf(float x);
+float $direct_cosf(float x);
+long double $direct_sinl(long double x);
+long double $direct_cosl(long double x);
+void $sincos(double x, double *s, double *c)
+{
+    *s = $direct_sin(x);
+    *c = $direct_cos(x);
+}
+void $sincosf(float x, float *s, float *c)
+{
+    *s = $direct_sinf(x);
+    *c = $direct_cosf(x);
+}
+void $sincosl(long double x, long double *s, long double *c)
+{
+    *s = $direct_sinl(x);
+    *c = $direct_cosl(x);
+}
+
+//@ fegetround fesetround
+// All arithmetic rounds to nearest; a run that chooses another direction is not followed.
+int $fegetround(void)
+{
+    return 0;
+}
+int $fesetround(int mode)
+{
+    if (mode != 0)
+        $unmodelled();
+    return 0;
+}

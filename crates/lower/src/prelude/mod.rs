@@ -6,27 +6,52 @@
 //! compiled along and `f` becomes another name of `$f`, provided that both have the same machine
 //! types. A unit is a translation unit of its own and declares what it uses of others.
 //!
+//! Names that start with `$` in the marker are for other units only. A unit may define objects, too
+//! (`stdin`), for which the same holds as for functions.
+//!
 //! Besides `__builtin_` functions, units use these operations, which no program can name by
 //! accident:
 //!
-//! * `$unknown_…()`: any value of its type, chosen by the model and not an input;
+//! * `$unknown_…()`: any value of its type, chosen by the model; `$input_…()`: an input of the
+//!   program; `$opaque_…()`: a value that is not computed, so that no run gets past it;
 //! * `$assume(c)`: goes on only if `c` holds;
-//! * `$check_freeable(p)`: `p` may be handed to `free`;
+//! * `$readable(p, n)`, `$writable(p, n)`: `n` bytes may be read or written there; `$scramble(p, n)`: they
+//!   become arbitrary;
+//! * `$check_freeable(p)`: `p` may be handed to `free`; `$check_free(c)`: `c` holds, or something is
+//!   released or used after it was released;
 //! * `$object_size(p)`: bytes of the object that `p` points into;
-//! * `$unmodelled()`: what happens from here on is not followed.
+//! * `$set_errno()`: `errno` tells that something went wrong; `$maybe_errno()`: it may;
+//! * `$unmodelled()`: what follows is not modelled;
+//! * `$direct_f(…)`: a call of `f` as a program makes it.
 
 /// The source files, by name.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 8] = [
     ("string.c", include_str!("string.c")),
     ("stdlib.c", include_str!("stdlib.c")),
     ("ctype.c", include_str!("ctype.c")),
     ("math.c", include_str!("math.c")),
+    ("stdio.c", include_str!("stdio.c")),
+    ("posix.c", include_str!("posix.c")),
+    ("wchar.c", include_str!("wchar.c")),
     ("signal.c", include_str!("signal.c")),
 ];
 
 /// Declarations of the operations that units use.
-const OPERATIONS: &str = "int $unknown_int(void); void $assume(int); void $check_freeable(const void *); \
-                          unsigned long $object_size(const void *); void $unmodelled(void);\n";
+const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *); void $check_free(int); \
+    unsigned long $object_size(const void *); void $readable(const void *, unsigned long); \
+    void $writable(const void *, unsigned long); void $scramble(void *, unsigned long); \
+    void $set_errno(void); void $maybe_errno(void); void $unmodelled(void); \
+    int $unknown_int(void); unsigned $unknown_uint(void); long $unknown_long(void); \
+    unsigned long $unknown_ulong(void); unsigned long $unknown_size(void); long $unknown_ssize(void); \
+    long long $unknown_llong(void); double $unknown_double(void); float $unknown_float(void); \
+    int $opaque_int(void); unsigned $opaque_uint(void); long $opaque_long(void); \
+    unsigned long $opaque_ulong(void); unsigned long $opaque_size(void); double $opaque_double(void); \
+    float $opaque_float(void); long double $opaque_ldouble(void); void *$opaque_ptr(void); \
+    char *$opaque_char(void); int $input_int(void);\n";
+
+/// Helpers that made source calls.
+const HELPERS: &str = "void $fill_some(void *, unsigned long); void $fill_string(char *, unsigned long); \
+    char *$library_string(void);\n";
 
 /// What opens a unit.
 const MARKER: &str = "//@ ";
@@ -42,7 +67,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// The functions it defines, without `$`.
+    /// What it defines, without `$` but for names that only other units may use.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         self.names.split_ascii_whitespace()
     }
@@ -69,6 +94,11 @@ pub(crate) fn units() -> impl Iterator<Item = Unit> {
     })
 }
 
+/// Source that was made of the table, as a translation unit.
+pub(crate) fn made_source(text: &str) -> String {
+    [OPERATIONS, HELPERS, text].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +110,9 @@ mod tests {
         for unit in units() {
             for name in unit.names() {
                 assert!(seen.insert(name), "{name} is in two units");
-                assert!(unit.text.contains(&format!("${name}(")), "{name} is not defined in its unit");
+                let name = name.trim_start_matches('$');
+                let defined = |end: &str| unit.text.contains(&format!("${name}{end}"));
+                assert!(["(", " =", ";"].into_iter().any(defined), "{name} is not defined in its unit");
             }
         }
         assert!(seen.len() > 150, "{} functions", seen.len());

@@ -3,7 +3,7 @@
 // A handler that is installed may also run at a signal from outside, at any time. Where the program
 // asks for such a signal or waits for one, it is not followed; that others stay away is assumed.
 
-//@ signal bsd_signal sysv_signal __sysv_signal sigaction raise run_abort signal_caught
+//@ signal bsd_signal sysv_signal __sysv_signal sigaction raise $run_abort $signal_caught
 // A handler of null is the default action, 1 ignores the signal.
 int *$__errno_location(void);
 static void (*$signal_handlers[65])(int);

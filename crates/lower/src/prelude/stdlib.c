@@ -165,7 +165,7 @@ long $__isoc23_strtol(const char *s, char **end, int base)
     return $strtol(s, end, base);
 }
 
-//@ read_number digit_value
+//@ $read_number $digit_value
 int $isspace(int c);
 int $digit_value(int c)
 {
@@ -321,6 +321,8 @@ void *$reallocarray(void *old, unsigned long n, unsigned long size)
 //@ posix_memalign
 int $posix_memalign(void **to, unsigned long alignment, unsigned long size)
 {
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
+        return 22;
     *to = __builtin_malloc(size);
     return 0;
 }
@@ -331,12 +333,19 @@ unsigned long $malloc_usable_size(void *p)
     return p == 0 ? 0 : $object_size(p);
 }
 
+//@ $random_number $seeded
+// Any number, unless a generator was seeded again: equal seeds give equal numbers.
+unsigned $seeded;
+unsigned $random_number(void)
+{
+    return $seeded > 1 ? $opaque_uint() : $unknown_uint();
+}
+
 //@ rand random lrand48
+unsigned $random_number(void);
 int $rand(void)
 {
-    int r = $unknown_int();
-    $assume(r >= 0);
-    return r;
+    return (int)($random_number() >> 1);
 }
 long $random(void)
 {
@@ -347,30 +356,173 @@ long $lrand48(void)
     return $rand();
 }
 
+//@ mrand48
+unsigned $random_number(void);
+long $mrand48(void)
+{
+    return (int)$random_number();
+}
+
+//@ drand48 erand48 nrand48 jrand48
+unsigned $random_number(void);
+double $drand48(void)
+{
+    return $random_number() * 0x1p-32;
+}
+double $erand48(unsigned short x[3])
+{
+    x[0] = (unsigned short)$opaque_uint();
+    x[1] = (unsigned short)$opaque_uint();
+    x[2] = (unsigned short)$opaque_uint();
+    return $opaque_uint() * 0x1p-32;
+}
+long $nrand48(unsigned short x[3])
+{
+    $erand48(x);
+    return (long)($opaque_uint() >> 1);
+}
+long $jrand48(unsigned short x[3])
+{
+    $erand48(x);
+    return (int)$opaque_uint();
+}
+
 //@ rand_r
-int $rand(void);
 int $rand_r(unsigned *seed)
 {
-    *seed = *seed + 1;
-    return $rand();
+    *seed = *seed * 1103515245u + 12345u + $opaque_uint();
+    return (int)($opaque_uint() >> 1);
 }
 
-//@ srand
+//@ srand srandom srand48
+extern unsigned $seeded;
 void $srand(unsigned seed)
 {
+    $seeded = $seeded == 0 ? 1 : 2;
 }
-
-//@ srandom
 void $srandom(unsigned seed)
 {
+    $srand(seed);
 }
-
-//@ srand48
 void $srand48(long seed)
 {
+    $srand(0);
 }
 
-//@ atexit on_exit run_atexit
+//@ qsort_r
+void $qsort_r(void *base, unsigned long n, unsigned long size,
+              int (*compare)(const void *, const void *, void *), void *arg)
+{
+    char *a = base;
+    char *one;
+    unsigned long i;
+    unsigned long j;
+    if (n < 2 || size == 0)
+        return;
+    one = __builtin_malloc(size);
+    for (i = 1; i < n; i++)
+        for (j = i; j > 0 && compare(a + (j - 1) * size, a + j * size, arg) > 0; j--) {
+            __builtin_memcpy(one, a + j * size, size);
+            __builtin_memcpy(a + j * size, a + (j - 1) * size, size);
+            __builtin_memcpy(a + (j - 1) * size, one, size);
+        }
+    __builtin_free(one);
+}
+
+//@ strtod strtof strtold atof $float_length
+// The extent of a number (C11 7.22.1.3) is found here; its value is computed by a native function.
+int $isspace(int c);
+double $parse_double(const char *s);
+float $parse_float(const char *s);
+long double $parse_long_double(const char *s);
+unsigned long $float_length(const char *s)
+{
+    unsigned long i = 0;
+    unsigned long digits = 0;
+    unsigned long end;
+    int hex = 0;
+    while ($isspace((unsigned char)s[i]))
+        i++;
+    if (s[i] == '+' || s[i] == '-')
+        i++;
+    if ((s[i] | 32) == 'i' && (s[i + 1] | 32) == 'n' && (s[i + 2] | 32) == 'f') {
+        if ((s[i + 3] | 32) == 'i' && (s[i + 4] | 32) == 'n' && (s[i + 5] | 32) == 'i'
+            && (s[i + 6] | 32) == 't' && (s[i + 7] | 32) == 'y')
+            return i + 8;
+        return i + 3;
+    }
+    if ((s[i] | 32) == 'n' && (s[i + 1] | 32) == 'a' && (s[i + 2] | 32) == 'n')
+        return i + 3;
+    if (s[i] == '0' && (s[i + 1] | 32) == 'x') {
+        hex = 1;
+        end = i + 1;
+        i += 2;
+    }
+    for (;; i++) {
+        if (s[i] >= '0' && s[i] <= '9' || hex && (s[i] | 32) >= 'a' && (s[i] | 32) <= 'f')
+            digits++;
+        else
+            break;
+    }
+    if (s[i] == '.') {
+        i++;
+        for (;; i++) {
+            if (s[i] >= '0' && s[i] <= '9' || hex && (s[i] | 32) >= 'a' && (s[i] | 32) <= 'f')
+                digits++;
+            else
+                break;
+        }
+    }
+    if (digits == 0)
+        return hex ? end : 0;
+    if ((s[i] | 32) == (hex ? 'p' : 'e')) {
+        end = i + 1;
+        if (s[end] == '+' || s[end] == '-')
+            end++;
+        if (s[end] >= '0' && s[end] <= '9') {
+            while (s[end] >= '0' && s[end] <= '9')
+                end++;
+            i = end;
+        }
+    }
+    return i;
+}
+double $strtod(const char *s, char **end)
+{
+    unsigned long n = $float_length(s);
+    if (end)
+        *end = (char *)s + n;
+    if (n == 0)
+        return 0.0;
+    $maybe_errno();
+    return $parse_double(s);
+}
+float $strtof(const char *s, char **end)
+{
+    unsigned long n = $float_length(s);
+    if (end)
+        *end = (char *)s + n;
+    if (n == 0)
+        return 0.0f;
+    $maybe_errno();
+    return $parse_float(s);
+}
+long double $strtold(const char *s, char **end)
+{
+    unsigned long n = $float_length(s);
+    if (end)
+        *end = (char *)s + n;
+    if (n == 0)
+        return 0.0l;
+    $maybe_errno();
+    return $parse_long_double(s);
+}
+double $atof(const char *s)
+{
+    return $strtod(s, 0);
+}
+
+//@ atexit on_exit $run_atexit
 // Both kinds stand on one stack. C promises room for 32 handlers; beyond these registering may
 // fail, and beyond what the model has room for it is not followed.
 struct $exit_handler { void (*plain)(void); void (*told)(int, void *); void *argument; };
@@ -414,7 +566,7 @@ void $run_atexit(int status)
     }
 }
 
-//@ at_quick_exit run_at_quick_exit
+//@ at_quick_exit $run_at_quick_exit
 static void (*$quick_handlers[128])(void);
 static unsigned $quick_handler_count;
 int $at_quick_exit(void (*handler)(void))

@@ -137,13 +137,27 @@ char *$strncat(char *to, const char *from, unsigned long max)
     return to;
 }
 
+//@ $sign
+// C fixes no more than the sign of a comparison's result.
+int $sign(int difference)
+{
+    int r;
+    if (difference == 0)
+        return 0;
+    r = $unknown_int();
+    if (difference < 0)
+        return r < 0 ? r : -1;
+    return r > 0 ? r : 1;
+}
+
 //@ strcmp
+int $sign(int difference);
 int $strcmp(const char *a, const char *b)
 {
     unsigned long i = 0;
     while (a[i] != 0 && a[i] == b[i])
         i++;
-    return (int)(unsigned char)a[i] - (int)(unsigned char)b[i];
+    return $sign((int)(unsigned char)a[i] - (int)(unsigned char)b[i]);
 }
 
 //@ strcoll
@@ -168,6 +182,7 @@ unsigned long $strxfrm(char *to, const char *from, unsigned long n)
 }
 
 //@ strncmp
+int $sign(int difference);
 int $strncmp(const char *a, const char *b, unsigned long n)
 {
     unsigned long i = 0;
@@ -175,20 +190,22 @@ int $strncmp(const char *a, const char *b, unsigned long n)
         i++;
     if (i == n)
         return 0;
-    return (int)(unsigned char)a[i] - (int)(unsigned char)b[i];
+    return $sign((int)(unsigned char)a[i] - (int)(unsigned char)b[i]);
 }
 
 //@ strcasecmp
+int $sign(int difference);
 int $tolower(int c);
 int $strcasecmp(const char *a, const char *b)
 {
     unsigned long i = 0;
     while (a[i] != 0 && $tolower((unsigned char)a[i]) == $tolower((unsigned char)b[i]))
         i++;
-    return $tolower((unsigned char)a[i]) - $tolower((unsigned char)b[i]);
+    return $sign($tolower((unsigned char)a[i]) - $tolower((unsigned char)b[i]));
 }
 
 //@ strncasecmp
+int $sign(int difference);
 int $tolower(int c);
 int $strncasecmp(const char *a, const char *b, unsigned long n)
 {
@@ -198,7 +215,7 @@ int $strncasecmp(const char *a, const char *b, unsigned long n)
         i++;
     if (i == n)
         return 0;
-    return $tolower((unsigned char)a[i]) - $tolower((unsigned char)b[i]);
+    return $sign($tolower((unsigned char)a[i]) - $tolower((unsigned char)b[i]));
 }
 
 //@ strchr
@@ -410,14 +427,17 @@ char *$__strndup(const char *s, unsigned long max)
 }
 
 //@ memcmp
+int $sign(int difference);
 int $memcmp(const void *a, const void *b, unsigned long n)
 {
     const unsigned char *x = a;
     const unsigned char *y = b;
     unsigned long i;
+    $readable(a, n);
+    $readable(b, n);
     for (i = 0; i < n; i++)
         if (x[i] != y[i])
-            return (int)x[i] - (int)y[i];
+            return $sign((int)x[i] - (int)y[i]);
     return 0;
 }
 
@@ -518,9 +538,96 @@ int $ffs(int x)
     return 0;
 }
 
-//@ strerror
-char *$strerror(int code)
+//@ ffsl
+int $ffsl(long x)
 {
-    static char text[] = "error";
-    return text;
+    int n;
+    for (n = 0; n < 8 * (int)sizeof x; n++)
+        if ((unsigned long)x >> n & 1)
+            return n + 1;
+    return 0;
+}
+
+//@ ffsll
+int $ffsll(long long x)
+{
+    int n;
+    for (n = 0; n < 64; n++)
+        if ((unsigned long long)x >> n & 1)
+            return n + 1;
+    return 0;
+}
+
+//@ explicit_bzero
+void $explicit_bzero(void *to, unsigned long n)
+{
+    __builtin_memset(to, 0, n);
+}
+
+//@ swab
+void $swab(const void *from, void *to, long n)
+{
+    const char *x = from;
+    char *y = to;
+    long i;
+    for (i = 0; i + 1 < n; i += 2) {
+        char c = x[i];
+        y[i] = x[i + 1];
+        y[i + 1] = c;
+    }
+}
+
+//@ basename
+char *$basename(const char *path)
+{
+    unsigned long i = 0;
+    unsigned long start = 0;
+    for (; path[i] != 0; i++)
+        if (path[i] == '/')
+            start = i + 1;
+    return (char *)path + start;
+}
+
+//@ __xpg_basename dirname
+// Slashes at the end are cut off; what is found is a part of the path or text of the library.
+unsigned long $strlen(const char *s);
+char *$__xpg_basename(char *path)
+{
+    static char dot[2];
+    unsigned long n;
+    unsigned long i;
+    dot[0] = '.';
+    dot[1] = 0;
+    if (path == 0 || *path == 0)
+        return dot;
+    n = $strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+        path[n] = 0;
+    }
+    if (n == 1 && path[0] == '/')
+        return path;
+    for (i = n; i > 0 && path[i - 1] != '/'; i--)
+        ;
+    return path + i;
+}
+char *$dirname(char *path)
+{
+    static char dot[2];
+    unsigned long n;
+    dot[0] = '.';
+    dot[1] = 0;
+    if (path == 0 || *path == 0)
+        return dot;
+    n = $strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    if (n == 0)
+        return dot;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    path[n] = 0;
+    return path;
 }

@@ -1,0 +1,15 @@
+// A stream is closed once.
+// palisade check --property valid-memsafety tests/c/check/library_closed_twice.c
+// verdict: false(valid-free)
+struct _IO_FILE;
+struct _IO_FILE *fopen(const char *, const char *);
+int fclose(struct _IO_FILE *);
+int main(void)
+{
+    struct _IO_FILE *f = fopen("x", "r");
+    if (f != 0) {
+        fclose(f);
+        fclose(f);
+    }
+    return 0;
+}
