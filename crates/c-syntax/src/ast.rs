@@ -76,6 +76,10 @@ pub struct TranslationUnit {
     /// `#pragma` lines, in source order (`#pragma pack` is already applied, see
     /// [`RecordSpec::pack`]).
     pub pragmas: Vec<Span>,
+    /// Whether it mentions complex numbers: operators on them may call functions.
+    pub uses_complex: bool,
+    /// Whether it mentions `_Float16` or `_Float128`: operators on them call functions.
+    pub uses_soft_float: bool,
 }
 
 impl TranslationUnit {
@@ -95,6 +99,8 @@ impl TranslationUnit {
             expr_pool: Vec::new(),
             stmt_pool: Vec::new(),
             pragmas: Vec::new(),
+            uses_complex: false,
+            uses_soft_float: false,
         }
     }
     /// The members of a list of expressions.

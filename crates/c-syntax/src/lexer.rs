@@ -4,7 +4,7 @@
 //! Line markers and pragmas are taken out of the stream here.
 
 use crate::intern::{Interner, finish_hash, step_hash};
-use crate::token::{KEYWORDS, Tok, Token};
+use crate::token::{Tok, Token, keyword};
 use palisade_base::{Diagnostic, Span};
 
 /// What the lexer found in one file.
@@ -16,6 +16,8 @@ pub(crate) struct Lexed {
     /// The text of each `#pragma` after that word.
     pub pragmas: Vec<Span>,
     pub diags: Vec<Diagnostic>,
+    /// Whether the text says that it is C23.
+    pub c23: bool,
 }
 
 /// Splits `text`, whose first byte has offset `base` in the source map.
@@ -32,11 +34,15 @@ pub(crate) fn lex(text: &str, base: u32, interner: &mut Interner) -> Lexed {
             markers: Vec::new(),
             pragmas: Vec::new(),
             diags: Vec::new(),
+            c23: false,
         },
     };
     lexer.run();
     lexer.out
 }
+
+/// The `#pragma` after which a text is C23 instead of GNU C11.
+const C23_PRAGMA: &str = "palisade c23";
 
 /// Errors reported by the lexer before it keeps silent; the parser stops much earlier.
 const MAX_LEX_ERRORS: usize = 100;
@@ -142,7 +148,7 @@ impl Lexer<'_> {
             return self.universal_word(lo);
         }
         let symbol = self.interner.intern_hashed(&self.text[lo..pos], finish_hash(hash));
-        let kind = KEYWORDS.get(symbol.0 as usize).map_or(Tok::Ident, |k| k.1);
+        let kind = keyword(symbol.0, self.out.c23).unwrap_or(Tok::Ident);
         self.push(kind, lo, symbol.0);
     }
 
@@ -178,7 +184,7 @@ impl Lexer<'_> {
             return self.error(lo, self.pos, format!("stray character `{shown}` in program"));
         }
         let symbol = self.interner.intern(&name);
-        let kind = KEYWORDS.get(symbol.0 as usize).map_or(Tok::Ident, |k| k.1);
+        let kind = keyword(symbol.0, self.out.c23).unwrap_or(Tok::Ident);
         self.push(kind, lo, symbol.0);
     }
 
@@ -189,7 +195,10 @@ impl Lexer<'_> {
         self.pos += 1;
         loop {
             let b = self.at(0);
-            if CLASS[b as usize] & (IDENT_START | DIGIT) == 0 && b != b'.' {
+            // C23 6.4.4.1: a quote between two digits separates them.
+            let separator =
+                b == b'\'' && self.out.c23 && CLASS[self.at(1) as usize] & (IDENT_START | DIGIT) != 0;
+            if CLASS[b as usize] & (IDENT_START | DIGIT) == 0 && b != b'.' && !separator {
                 break;
             }
             self.pos += 1;
@@ -363,6 +372,7 @@ impl Lexer<'_> {
                 let from = end - rest.len();
                 let span = Span::new(self.base + from as u32, self.base + hi.max(from) as u32);
                 self.out.pragmas.push(span);
+                self.out.c23 |= rest.trim_ascii() == C23_PRAGMA;
             }
             "line" => self.marker(lo, rest.trim_ascii_start()),
             "ident" | "sccs" => {}

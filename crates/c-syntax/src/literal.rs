@@ -12,6 +12,7 @@ pub(crate) enum Number<'a> {
         unsigned: bool,
         longs: u8,
         imaginary: bool,
+        bit_precise: bool,
         /// The digits did not fit into 64 bits.
         overflow: bool,
     },
@@ -57,9 +58,13 @@ pub(crate) fn number(text: &str) -> Result<Number<'_>, String> {
         value = sum;
         overflow |= o1 | o2;
     }
-    let (unsigned, longs, imaginary) = int_suffix(&text[end..])
+    // `wb` (C23 6.4.4.1) stands in the place of `l`.
+    let suffix = text[end..].replace("wb", "").replace("WB", "");
+    let bit_precise = suffix.len() + 2 == text.len() - end;
+    let (unsigned, longs, imaginary) = int_suffix(&suffix)
+        .filter(|&(_, longs, _)| !bit_precise || longs == 0)
         .ok_or_else(|| format!("invalid suffix `{}` on integer constant", &text[end..]))?;
-    Ok(Number::Int { value, base, unsigned, longs, imaginary, overflow })
+    Ok(Number::Int { value, base, unsigned, longs, imaginary, bit_precise, overflow })
 }
 
 /// `u`, `l` or `ll` and `i` or `j`, each at most once and in any order.

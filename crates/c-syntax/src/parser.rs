@@ -65,6 +65,7 @@ pub(crate) fn translation_unit(
         pending_pointers: Vec::new(),
         pending_params: Vec::new(),
         packs: record::Packs::new(text, base, &lexed.pragmas),
+        c23: lexed.c23,
     };
     parser.unit();
     let Parser { mut tu, mut diags, .. } = parser;
@@ -109,6 +110,8 @@ struct Parser<'a> {
     /// Parameters of function declarators that are still open.
     pending_params: Vec<Param>,
     packs: record::Packs,
+    /// Whether the text is C23.
+    c23: bool,
 }
 
 impl Parser<'_> {

@@ -53,7 +53,7 @@ tokens! {
     LabelDecl "__label__", Asm "asm",
     // Storage classes, qualifiers and function specifiers.
     Auto "auto", Extern "extern", Register "register", Static "static", Typedef "typedef",
-    ThreadLocal "_Thread_local", Const "const", Volatile "volatile", Restrict "restrict",
+    ThreadLocal "_Thread_local", Constexpr "constexpr", Const "const", Volatile "volatile", Restrict "restrict",
     Atomic "_Atomic", Inline "inline", Noreturn "_Noreturn", Alignas "_Alignas",
     Attribute "__attribute__", Extension "__extension__",
     // Type specifiers.
@@ -67,14 +67,16 @@ tokens! {
     Struct "struct", Union "union", Enum "enum", Typeof "typeof", TypeofUnqual "typeof_unqual",
     // Expressions.
     Sizeof "sizeof", Alignof "_Alignof", GnuAlignof "__alignof__", Generic "_Generic",
-    Real "__real__", Imag "__imag__", StaticAssert "_Static_assert",
+    Real "__real__", Imag "__imag__", True "true", False "false", Nullptr "nullptr",
+    StaticAssert "_Static_assert",
     BuiltinVaArg "__builtin_va_arg", BuiltinOffsetof "__builtin_offsetof",
     BuiltinTypesCompatible "__builtin_types_compatible_p",
     BuiltinChooseExpr "__builtin_choose_expr", BuiltinHasAttribute "__builtin_has_attribute",
     BuiltinConvertVector "__builtin_convertvector",
 }
 
-/// Every spelling of every keyword of GNU C11; their order is the order of their symbols.
+/// Every spelling of every keyword; their order is the order of their symbols. Those of GNU C11
+/// come first, then those that only C23 has.
 pub(crate) const KEYWORDS: &[(&str, Tok)] = &[
     ("break", Tok::Break),
     ("case", Tok::Case),
@@ -175,7 +177,27 @@ pub(crate) const KEYWORDS: &[(&str, Tok)] = &[
     ("__builtin_choose_expr", Tok::BuiltinChooseExpr),
     ("__builtin_has_attribute", Tok::BuiltinHasAttribute),
     ("__builtin_convertvector", Tok::BuiltinConvertVector),
+    ("alignas", Tok::Alignas),
+    ("alignof", Tok::Alignof),
+    ("bool", Tok::Bool),
+    ("constexpr", Tok::Constexpr),
+    ("false", Tok::False),
+    ("nullptr", Tok::Nullptr),
+    ("static_assert", Tok::StaticAssert),
+    ("thread_local", Tok::ThreadLocal),
+    ("true", Tok::True),
+    ("typeof_unqual", Tok::TypeofUnqual),
 ];
+
+/// How many of the keywords C23 alone has.
+const C23_ONLY: usize = 10;
+
+/// The keyword that a symbol is, if it is one.
+#[inline]
+pub(crate) fn keyword(symbol: u32, c23: bool) -> Option<Tok> {
+    let (_, kind) = KEYWORDS.get(symbol as usize)?;
+    (c23 || (symbol as usize) < KEYWORDS.len() - C23_ONLY).then_some(*kind)
+}
 
 impl Tok {
     /// Whether the token is a name that the program chose, or a keyword (as attribute names and

@@ -7,7 +7,7 @@
 use palisade_c_syntax::Symbol;
 use palisade_cfa::{BitRange, DataModel, FloatTy};
 
-use crate::types::{ArrayLen, CType, CTypeId, Field, Opaque, QType, TypeTable};
+use crate::types::{ArrayLen, CType, CTypeId, Field, Form, QType, TypeTable};
 
 /// The largest object that a program may declare, in bytes; one of the data model's address space
 /// would overflow offsets.
@@ -66,12 +66,13 @@ impl TypeTable {
             let size = match self.get(ty) {
                 CType::Void | CType::Func(_) | CType::Error => return None,
                 CType::Int(kind) => u64::from(kind.storage_bits(self.dm)) / 8,
-                CType::BitInt(int) => (u64::from(int.bits).div_ceil(8)).next_power_of_two(),
+                CType::BitField(int) | CType::BitInt(int) => {
+                    u64::from(int.bits).div_ceil(8).next_power_of_two()
+                }
                 CType::Enum(id) => u64::from(self.enums[id].underlying.storage_bits(self.dm)) / 8,
                 CType::Float(FloatTy::F32) => 4,
                 CType::Float(FloatTy::F64) => 8,
                 CType::Float(FloatTy::F80) => self.dm.long_double_bytes(),
-                CType::Opaque(opaque) => self.opaque_size(opaque),
                 CType::Ptr(_) => u64::from(self.dm.ptr_bits()) / 8,
                 CType::Array(elem, ArrayLen::Known(n)) => {
                     count = count.checked_mul(n)?;
@@ -83,18 +84,6 @@ impl TypeTable {
                 CType::Record(_) => return None,
             };
             return size.checked_mul(count).filter(|&s| s <= MAX_OBJECT);
-        }
-    }
-
-    fn opaque_size(&self, opaque: Opaque) -> u64 {
-        match opaque {
-            Opaque::Complex(FloatTy::F32) => 8,
-            Opaque::Complex(FloatTy::F64) => 16,
-            Opaque::Complex(FloatTy::F80) => 2 * self.dm.long_double_bytes(),
-            Opaque::Float128 => 16,
-            Opaque::Float16 => 2,
-            Opaque::Decimal(bytes) => bytes.into(),
-            Opaque::Vector(bytes) => bytes.into(),
         }
     }
 
@@ -110,11 +99,8 @@ impl TypeTable {
                 }
                 CType::Record(id) => self.records[id].align.max(1),
                 CType::Float(FloatTy::F80) => self.long_double_align(),
-                CType::Opaque(Opaque::Complex(part)) => match part {
-                    FloatTy::F32 => 4,
-                    FloatTy::F64 => 8,
-                    FloatTy::F80 => self.long_double_align(),
-                },
+                // Wide ones consist of words.
+                CType::BitInt(int) if int.bits > 64 => u64::from(self.dm.ptr_bits() / 8),
                 _ => self.size_of(ty).unwrap_or(1).max(1),
             };
         }
@@ -141,11 +127,11 @@ impl TypeTable {
         while let CType::Array(elem, _) = self.get(ty) {
             ty = elem.ty;
         }
+        if let Form::Complex(part) = self.form(ty) {
+            ty = part;
+        }
         match self.get(ty) {
-            CType::Int(_)
-            | CType::Enum(_)
-            | CType::Float(FloatTy::F64)
-            | CType::Opaque(Opaque::Complex(FloatTy::F64)) => align.min(4),
+            CType::Int(_) | CType::BitInt(_) | CType::Enum(_) | CType::Float(FloatTy::F64) => align.min(4),
             _ => align,
         }
     }

@@ -1,4 +1,5 @@
-//! Exact floating-point arithmetic in the formats of C on x86, x87's 80 bits included.
+//! Exact floating-point arithmetic in the formats of C on x86: those of IEEE 754 from 16 to 128
+//! bits, and x87's 80 bits.
 //!
 //! Every operation computes the mathematical result with big integers and rounds it once, to
 //! nearest even. It is slow and only used for constants.
@@ -21,6 +22,51 @@ enum Num {
     Finite(bool, UBig, i64),
 }
 
+/// A format of floating-point numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // each name is the width
+pub enum Format {
+    F16,
+    F32,
+    F64,
+    F80,
+    F128,
+}
+
+impl From<FloatTy> for Format {
+    fn from(ty: FloatTy) -> Format {
+        match ty {
+            FloatTy::F32 => Format::F32,
+            FloatTy::F64 => Format::F64,
+            FloatTy::F80 => Format::F80,
+        }
+    }
+}
+
+impl Format {
+    /// Bits of a number.
+    fn bits(self) -> u16 {
+        match self {
+            Format::F16 => 16,
+            Format::F32 => 32,
+            Format::F64 => 64,
+            Format::F80 => 80,
+            Format::F128 => 128,
+        }
+    }
+
+    /// Bits below the exponent. The 80-bit format writes its leading one.
+    fn fraction_bits(self) -> u16 {
+        match self {
+            Format::F16 => 10,
+            Format::F32 => 23,
+            Format::F64 => 52,
+            Format::F80 => 64,
+            Format::F128 => 112,
+        }
+    }
+}
+
 /// The shape of a format.
 struct Shape {
     /// Bits of precision, with the leading one.
@@ -31,51 +77,46 @@ struct Shape {
     max_exp: i64,
 }
 
-fn shape(ty: FloatTy) -> Shape {
+fn shape(ty: Format) -> Shape {
     match ty {
-        FloatTy::F32 => Shape { precision: 24, min_exp: -149, max_exp: 127 },
-        FloatTy::F64 => Shape { precision: 53, min_exp: -1074, max_exp: 1023 },
-        FloatTy::F80 => Shape { precision: 64, min_exp: -16445, max_exp: 16383 },
+        Format::F16 => Shape { precision: 11, min_exp: -24, max_exp: 15 },
+        Format::F32 => Shape { precision: 24, min_exp: -149, max_exp: 127 },
+        Format::F64 => Shape { precision: 53, min_exp: -1074, max_exp: 1023 },
+        Format::F80 => Shape { precision: 64, min_exp: -16445, max_exp: 16383 },
+        Format::F128 => Shape { precision: 113, min_exp: -16494, max_exp: 16383 },
     }
 }
 
 /// The quiet NaN that computations give.
-pub fn nan(ty: FloatTy) -> u128 {
-    match ty {
-        FloatTy::F32 => 0x7fc0_0000,
-        FloatTy::F64 => 0x7ff8_0000_0000_0000,
-        FloatTy::F80 => 0x7fff_c000_0000_0000_0000,
-    }
+pub fn nan(ty: impl Into<Format>) -> u128 {
+    let ty = ty.into();
+    // The leading bit of the fraction, after the 80-bit format's one.
+    let quiet = ty.fraction_bits() - if ty == Format::F80 { 2 } else { 1 };
+    infinity(ty, false) | 1 << quiet
 }
 
 /// Infinity with the given sign.
-pub fn infinity(ty: FloatTy, negative: bool) -> u128 {
-    let magnitude = match ty {
-        FloatTy::F32 => 0x7f80_0000,
-        FloatTy::F64 => 0x7ff0_0000_0000_0000,
-        FloatTy::F80 => 0x7fff_8000_0000_0000_0000,
-    };
-    magnitude | sign_bit(ty, negative)
+pub fn infinity(ty: impl Into<Format>, negative: bool) -> u128 {
+    let ty = ty.into();
+    let exponent = (1u128 << (ty.bits() - 1)) - (1 << ty.fraction_bits());
+    let leading = if ty == Format::F80 { 1 << 63 } else { 0 };
+    exponent | leading | sign_bit(ty, negative)
 }
 
-fn sign_bit(ty: FloatTy, negative: bool) -> u128 {
+fn sign_bit(ty: Format, negative: bool) -> u128 {
     u128::from(negative) << (ty.bits() - 1)
 }
 
-fn decode(ty: FloatTy, bits: u128) -> Num {
+fn decode(ty: Format, bits: u128) -> Num {
     let negative = bits >> (ty.bits() - 1) & 1 == 1;
     let s = shape(ty);
-    let (exp_bits, frac_bits) = match ty {
-        FloatTy::F32 => (8, 23),
-        FloatTy::F64 => (11, 52),
-        FloatTy::F80 => (15, 64),
-    };
-    let exp = (bits >> frac_bits & ((1 << exp_bits) - 1)) as i64;
+    let frac_bits = ty.fraction_bits();
+    let all_ones = (1 << (ty.bits() - 1 - frac_bits)) - 1;
+    let exp = (bits >> frac_bits) as i64 & all_ones;
     let frac = bits & ((1u128 << frac_bits) - 1);
-    let all_ones = (1 << exp_bits) - 1;
     // The 80-bit format writes its leading one.
     let (payload, leading) = match ty {
-        FloatTy::F80 => (frac & !(1 << 63), 0),
+        Format::F80 => (frac & !(1 << 63), 0),
         _ => (frac, 1u128 << frac_bits),
     };
     if exp == all_ones {
@@ -88,7 +129,7 @@ fn decode(ty: FloatTy, bits: u128) -> Num {
 }
 
 /// Rounds `mantissa * 2^exponent` (a little more if `sticky`) to nearest even.
-fn encode(ty: FloatTy, negative: bool, mantissa: &UBig, exponent: i64, sticky: bool) -> u128 {
+fn encode(ty: Format, negative: bool, mantissa: &UBig, exponent: i64, sticky: bool) -> u128 {
     let s = shape(ty);
     let sign = sign_bit(ty, negative);
     let len = mantissa.bit_len() as i64;
@@ -123,16 +164,14 @@ fn encode(ty: FloatTy, negative: bool, mantissa: &UBig, exponent: i64, sticky: b
         return infinity(ty, negative);
     }
     let biased = if normal { (last - s.min_exp + 1) as u128 } else { 0 };
-    match ty {
-        FloatTy::F32 => sign | biased << 23 | kept & ((1 << 23) - 1),
-        FloatTy::F64 => sign | biased << 52 | kept & ((1 << 52) - 1),
-        FloatTy::F80 => sign | biased << 64 | kept,
-    }
+    // Without the leading one where the format does not write it.
+    sign | biased << ty.fraction_bits() | kept & ((1 << ty.fraction_bits()) - 1)
 }
 
 /// The bits of a floating constant, decimal or hexadecimal, without suffix. `None` if the text is
 /// not of that form.
-pub fn parse(ty: FloatTy, text: &str) -> Option<u128> {
+pub fn parse(ty: impl Into<Format>, text: &str) -> Option<u128> {
+    let ty = ty.into();
     let lower = text.to_ascii_lowercase();
     match lower.strip_prefix("0x") {
         Some(hex) => parse_hex(ty, hex),
@@ -162,7 +201,7 @@ fn parse_exponent(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-fn parse_hex(ty: FloatTy, text: &str) -> Option<u128> {
+fn parse_hex(ty: Format, text: &str) -> Option<u128> {
     let (mantissa, exponent) = match text.split_once('p') {
         Some((m, e)) => (m, parse_exponent(e)?),
         None => (text, 0),
@@ -183,7 +222,7 @@ fn parse_hex(ty: FloatTy, text: &str) -> Option<u128> {
 }
 
 /// [`encode`] of a positive number whose exponent may be out of all proportion.
-fn encode_clamped(ty: FloatTy, mantissa: &UBig, exponent: i64, sticky: bool) -> u128 {
+fn encode_clamped(ty: Format, mantissa: &UBig, exponent: i64, sticky: bool) -> u128 {
     let top = exponent + mantissa.bit_len() as i64;
     if top > 20_000 {
         infinity(ty, false)
@@ -194,7 +233,7 @@ fn encode_clamped(ty: FloatTy, mantissa: &UBig, exponent: i64, sticky: bool) -> 
     }
 }
 
-fn parse_decimal(ty: FloatTy, text: &str) -> Option<u128> {
+fn parse_decimal(ty: Format, text: &str) -> Option<u128> {
     let (mantissa, exponent) = match text.split_once('e') {
         Some((m, e)) => (m, parse_exponent(e)?),
         None => (text, 0),
@@ -231,9 +270,9 @@ fn parse_decimal(ty: FloatTy, text: &str) -> Option<u128> {
 }
 
 /// Rounds `a / b * 2^exponent`.
-fn encode_quotient(ty: FloatTy, negative: bool, a: &UBig, b: &UBig, exponent: i64) -> u128 {
+fn encode_quotient(ty: Format, negative: bool, a: &UBig, b: &UBig, exponent: i64) -> u128 {
     // Enough quotient bits for the precision, a rounding bit and one more.
-    let wanted = 70 + b.bit_len() as i64 - a.bit_len() as i64;
+    let wanted = shape(ty).precision + 6 + b.bit_len() as i64 - a.bit_len() as i64;
     let shift = wanted.max(0);
     let scaled = a << shift as usize;
     let quotient = &scaled / b;
@@ -244,12 +283,14 @@ fn encode_quotient(ty: FloatTy, negative: bool, a: &UBig, b: &UBig, exponent: i6
 }
 
 /// `-a`
-pub fn neg(ty: FloatTy, a: u128) -> u128 {
+pub fn neg(ty: impl Into<Format>, a: u128) -> u128 {
+    let ty = ty.into();
     a ^ sign_bit(ty, true)
 }
 
 /// `a + b`
-pub fn add(ty: FloatTy, a: u128, b: u128) -> u128 {
+pub fn add(ty: impl Into<Format>, a: u128, b: u128) -> u128 {
+    let ty = ty.into();
     match (decode(ty, a), decode(ty, b)) {
         (Num::Nan, _) | (_, Num::Nan) => nan(ty),
         (Num::Inf(x), Num::Inf(y)) if x != y => nan(ty),
@@ -271,12 +312,14 @@ pub fn add(ty: FloatTy, a: u128, b: u128) -> u128 {
 }
 
 /// `a - b`
-pub fn sub(ty: FloatTy, a: u128, b: u128) -> u128 {
+pub fn sub(ty: impl Into<Format>, a: u128, b: u128) -> u128 {
+    let ty = ty.into();
     add(ty, a, neg(ty, b))
 }
 
 /// `a * b`
-pub fn mul(ty: FloatTy, a: u128, b: u128) -> u128 {
+pub fn mul(ty: impl Into<Format>, a: u128, b: u128) -> u128 {
+    let ty = ty.into();
     match (decode(ty, a), decode(ty, b)) {
         (Num::Nan, _) | (_, Num::Nan) => nan(ty),
         (Num::Inf(x), Num::Inf(y)) => infinity(ty, x != y),
@@ -294,7 +337,8 @@ pub fn mul(ty: FloatTy, a: u128, b: u128) -> u128 {
 }
 
 /// `a / b`
-pub fn div(ty: FloatTy, a: u128, b: u128) -> u128 {
+pub fn div(ty: impl Into<Format>, a: u128, b: u128) -> u128 {
+    let ty = ty.into();
     match (decode(ty, a), decode(ty, b)) {
         (Num::Nan, _) | (_, Num::Nan) | (Num::Inf(_), Num::Inf(_)) => nan(ty),
         (Num::Inf(x), Num::Finite(y, ..)) => infinity(ty, x != y),
@@ -309,7 +353,8 @@ pub fn div(ty: FloatTy, a: u128, b: u128) -> u128 {
 }
 
 /// The order of two numbers; `None` if one is NaN.
-pub fn compare(ty: FloatTy, a: u128, b: u128) -> Option<Ordering> {
+pub fn compare(ty: impl Into<Format>, a: u128, b: u128) -> Option<Ordering> {
+    let ty = ty.into();
     let rank = |n: &Num| match n {
         Num::Inf(false) => 2,
         Num::Inf(true) => -2,
@@ -330,17 +375,20 @@ pub fn compare(ty: FloatTy, a: u128, b: u128) -> Option<Ordering> {
 }
 
 /// Whether the number is zero.
-pub fn is_zero(ty: FloatTy, a: u128) -> bool {
+pub fn is_zero(ty: impl Into<Format>, a: u128) -> bool {
+    let ty = ty.into();
     a & !sign_bit(ty, true) == 0
 }
 
 /// Whether the number is neither infinite nor NaN.
-pub fn is_finite(ty: FloatTy, a: u128) -> bool {
+pub fn is_finite(ty: impl Into<Format>, a: u128) -> bool {
+    let ty = ty.into();
     matches!(decode(ty, a), Num::Finite(..))
 }
 
 /// Conversion between formats.
-pub fn convert(from: FloatTy, to: FloatTy, a: u128) -> u128 {
+pub fn convert(from: impl Into<Format>, to: impl Into<Format>, a: u128) -> u128 {
+    let (from, to) = (from.into(), to.into());
     if from == to {
         return a;
     }
@@ -352,7 +400,8 @@ pub fn convert(from: FloatTy, to: FloatTy, a: u128) -> u128 {
 }
 
 /// Conversion of an integer.
-pub fn from_int(from: IntTy, to: FloatTy, bits: u128) -> u128 {
+pub fn from_int(from: IntTy, to: impl Into<Format>, bits: u128) -> u128 {
+    let to = to.into();
     let bits = from.truncate(bits);
     let negative = from.signed && bits >> (from.bits - 1) & 1 == 1;
     let magnitude = if negative { from.truncate(bits.wrapping_neg()) } else { bits };
@@ -360,7 +409,8 @@ pub fn from_int(from: IntTy, to: FloatTy, bits: u128) -> u128 {
 }
 
 /// Conversion to an integer, toward zero; `None` if it does not fit.
-pub fn to_int(from: FloatTy, to: IntTy, a: u128) -> Option<u128> {
+pub fn to_int(from: impl Into<Format>, to: IntTy, a: u128) -> Option<u128> {
+    let from = from.into();
     let Num::Finite(negative, m, e) = decode(from, a) else { return None };
     if m.bit_len() as i64 + e > 128 {
         return None;
@@ -408,7 +458,7 @@ mod tests {
 
     fn same(ours: u128, host: f64) {
         if host.is_nan() {
-            assert_eq!(decode(FloatTy::F64, ours), Num::Nan);
+            assert_eq!(decode(Format::F64, ours), Num::Nan);
         } else {
             assert_eq!(ours, u128::from(host.to_bits()), "expected {host:e}");
         }

@@ -59,6 +59,9 @@ pub struct TypedProgram {
     pub labels: IdxVec<LabelId, Label>,
     /// All initialisers of automatic objects.
     pub inits: IdxVec<InitId, InitPlan>,
+    /// Functions inside of which a pointer to a nested function is made, and where. They must not
+    /// be active more than once at a time.
+    pub nested_pointers: Vec<(FnId, Span)>,
 }
 
 /// How long an object lives and what it is.
@@ -78,9 +81,10 @@ pub enum ObjKind {
     StaticLiteral,
     /// A string literal (also `__func__`): read-only, with an image.
     String,
-    /// A hidden variable of the function that holds the length of a variable length array type.
-    /// It is assigned where the type is declared and must live as long as the function.
-    VlaLen(FnId),
+    /// A hidden variable of the function: the length of a variable length array type, which is
+    /// assigned where the type is declared, or an operand that is needed more than once. It lives
+    /// as long as the function, and nothing points to it.
+    Hidden(FnId),
 }
 
 /// Linkage (C11 6.2.2).
@@ -243,6 +247,15 @@ pub enum ConstValue {
     Func(FnId),
     /// `&&label`, stored alike.
     Label(LabelId),
+    /// `&&a - &&b`, an integer.
+    LabelDiff {
+        /// Bytes of storage.
+        size: u8,
+        /// The minuend.
+        a: LabelId,
+        /// The subtrahend.
+        b: LabelId,
+    },
     /// A pointer with a constant address.
     Absolute(u64),
 }
@@ -347,7 +360,7 @@ pub enum TExprKind {
     /// are not evaluated.
     Deref(TExprId),
     /// A member of a record: an lvalue if the base is one. Members of anonymous members are
-    /// reached in several steps. For a bit-field the type is `BitInt` of its width, or the
+    /// reached in several steps. For a bit-field the type is `BitField` of its width, or the
     /// declared type if the widths are equal.
     Member {
         /// The record.
@@ -379,7 +392,7 @@ pub enum TExprKind {
     /// `&&label`
     LabelAddr(LabelId),
     /// Conversion of a scalar to this expression's scalar type, or of anything to `void`. A
-    /// conversion to `_Bool` tests against zero; one to a bit-field's `BitInt` truncates, also
+    /// conversion to `_Bool` tests against zero; one to a `BitField` truncates, also
     /// to one bit.
     Convert(TExprId),
     /// GNU cast of a value to a union: the member is set, the other bytes are arbitrary.
@@ -389,9 +402,12 @@ pub enum TExprKind {
         /// Number of the member.
         field: u32,
     },
-    /// `-e` on a promoted number.
+    /// A complex number, vector or software number made of its parts in order
+    /// ([`Form`](crate::types::Form)).
+    Parts(Box<[TExprId]>),
+    /// `-e` on a promoted number, or on an element of a vector.
     Neg(TExprId),
-    /// `~e` on a promoted integer.
+    /// `~e` on a promoted integer, or on an element of a vector.
     BitNot(TExprId),
     /// `!e` on any scalar: 0 or 1 of type `int`.
     LogNot(TExprId),

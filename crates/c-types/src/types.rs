@@ -188,32 +188,63 @@ impl IntKind {
     }
 }
 
-/// Types that are laid out and declared but not computed with.
+/// Floating-point formats that the automaton does not know: a number is the record of its bits,
+/// and the functions of the compiler's run-time library compute with it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Opaque {
-    /// `_Complex` with real and imaginary parts of this format.
-    Complex(FloatTy),
-    /// `__float128`.
-    Float128,
-    /// `_Float16` or `__bf16`.
-    Float16,
-    /// `_Decimal32`, `_Decimal64` or `_Decimal128`, by their bytes.
-    Decimal(u8),
-    /// A vector of this many bytes.
-    Vector(u32),
+pub enum SoftFloat {
+    /// `_Float16`: IEEE 754 binary16.
+    Half,
+    /// `__bf16`: the upper half of a `float`.
+    Brain,
+    /// `__float128` and `_Float128`: IEEE 754 binary128.
+    Quad,
+    /// `_Decimal32`
+    Decimal32,
+    /// `_Decimal64`
+    Decimal64,
+    /// `_Decimal128`
+    Decimal128,
 }
 
-impl Opaque {
-    /// What the user wrote.
+impl SoftFloat {
+    /// How it is written.
     pub fn name(self) -> &'static str {
         match self {
-            Opaque::Complex(_) => "_Complex",
-            Opaque::Float128 => "__float128",
-            Opaque::Float16 => "_Float16",
-            Opaque::Decimal(_) => "decimal floating point",
-            Opaque::Vector(_) => "vector_size",
+            SoftFloat::Half => "_Float16",
+            SoftFloat::Brain => "__bf16",
+            SoftFloat::Quad => "_Float128",
+            SoftFloat::Decimal32 => "_Decimal32",
+            SoftFloat::Decimal64 => "_Decimal64",
+            SoftFloat::Decimal128 => "_Decimal128",
         }
     }
+    /// Whether it has radix 10.
+    pub fn is_decimal(self) -> bool {
+        matches!(self, SoftFloat::Decimal32 | SoftFloat::Decimal64 | SoftFloat::Decimal128)
+    }
+    /// The integer type that holds its bits.
+    pub fn carrier(self) -> IntKind {
+        match self {
+            SoftFloat::Half | SoftFloat::Brain => IntKind::UShort,
+            SoftFloat::Decimal32 => IntKind::UInt,
+            SoftFloat::Decimal64 => IntKind::ULongLong,
+            SoftFloat::Quad | SoftFloat::Decimal128 => IntKind::UInt128,
+        }
+    }
+}
+
+/// What a record stands for. Numbers that are no scalars of the automaton lie in memory, are
+/// copied, passed and returned as records; only operators and conversions know better.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// A `struct` or `union`.
+    Plain,
+    /// `_Complex`: two members of this type, the real and the imaginary part.
+    Complex(CTypeId),
+    /// A vector: one member, an array of this many elements.
+    Vector(CTypeId, u32),
+    /// A floating-point number: one member, an unsigned integer.
+    Soft(SoftFloat),
 }
 
 /// How many elements an array has.
@@ -239,11 +270,11 @@ pub enum CType {
     /// An integer type other than an enumeration.
     Int(IntKind),
     /// The type of a bit-field whose width is not that of its declared type.
+    BitField(IntTy),
+    /// `_BitInt(N)` (C23 6.2.5): as wide as it says, and never promoted.
     BitInt(IntTy),
     /// `float`, `double` or `long double`.
     Float(FloatTy),
-    /// A type without arithmetic.
-    Opaque(Opaque),
     /// A pointer to a type.
     Ptr(QType),
     /// An array of a type. Qualifiers of an array are those of its elements.
@@ -293,6 +324,8 @@ pub struct Field {
 /// A `struct` or `union`.
 #[derive(Clone, Debug)]
 pub struct RecordType {
+    /// What it stands for.
+    pub form: Form,
     /// The tag.
     pub tag: Option<Symbol>,
     /// Whether it is a union.
@@ -349,6 +382,7 @@ pub struct TypeTable {
     interned: FxHashMap<CType, CTypeId>,
     sigs: IdxVec<SigId, Sig>,
     interned_sigs: FxHashMap<Sig, SigId>,
+    forms: FxHashMap<Form, CTypeId>,
     /// All records.
     pub records: IdxVec<RecordTyId, RecordType>,
     /// All enumerations.
@@ -393,6 +427,7 @@ impl TypeTable {
             interned: FxHashMap::default(),
             sigs: IdxVec::new(),
             interned_sigs: FxHashMap::default(),
+            forms: FxHashMap::default(),
             records: IdxVec::new(),
             enums: IdxVec::new(),
             vlas: IdxVec::new(),
@@ -476,6 +511,7 @@ impl TypeTable {
                 let field =
                     |name, ty: CTypeId, offset| Field { name: Some(name), ty: ty.into(), offset, bits: None };
                 let record = self.records.push(RecordType {
+                    form: Form::Plain,
                     tag: Some(names[0]),
                     union: false,
                     complete: true,
@@ -498,6 +534,52 @@ impl TypeTable {
             }
         };
         self.va_list
+    }
+
+    /// The type of a form other than [`Form::Plain`].
+    pub fn of_form(&mut self, form: Form) -> CTypeId {
+        if let Some(&ty) = self.forms.get(&form) {
+            return ty;
+        }
+        let field = |ty: CTypeId, offset| Field { name: None, ty: ty.into(), offset, bits: None };
+        let (fields, align) = match form {
+            Form::Plain => (Vec::new(), 1),
+            Form::Complex(part) => {
+                let size = self.size_of(part).unwrap_or(0);
+                (vec![field(part, 0), field(part, size)], self.preferred_align(part))
+            }
+            Form::Vector(elem, count) => {
+                let array = self.intern(CType::Array(elem.into(), ArrayLen::Known(count.into())));
+                (vec![field(array, 0)], self.size_of(array).unwrap_or(1))
+            }
+            Form::Soft(float) => {
+                let carrier = Self::int_id(float.carrier());
+                (vec![field(carrier, 0)], self.size_of(carrier).unwrap_or(1))
+            }
+        };
+        let size = fields.iter().map(|f| self.size_of(f.ty.ty).unwrap_or(0)).sum();
+        let record = self.records.push(RecordType {
+            form,
+            tag: None,
+            union: false,
+            complete: true,
+            fields,
+            size,
+            align,
+            user_align: false,
+            flexible: false,
+            transparent: false,
+            const_member: false,
+            span: Span::NONE,
+        });
+        let ty = self.intern(CType::Record(record));
+        self.forms.insert(form, ty);
+        ty
+    }
+
+    /// What a type stands for; [`Form::Plain`] for all types that are no records.
+    pub fn form(&self, ty: CTypeId) -> Form {
+        self.record_of(ty).map_or(Form::Plain, |r| r.form)
     }
 
     /// What an id stands for.
@@ -538,7 +620,7 @@ impl TypeTable {
     pub fn int_ty(&self, ty: CTypeId) -> Option<IntTy> {
         match self.get(ty) {
             CType::Int(kind) => Some(kind.int_ty(self.dm)),
-            CType::BitInt(int) => Some(int),
+            CType::BitField(int) | CType::BitInt(int) => Some(int),
             CType::Enum(id) => Some(self.enums[id].underlying.int_ty(self.dm)),
             _ => None,
         }
@@ -552,7 +634,7 @@ impl TypeTable {
     }
     /// Whether values are integers.
     pub fn is_integer(&self, ty: CTypeId) -> bool {
-        matches!(self.get(ty), CType::Int(_) | CType::BitInt(_) | CType::Enum(_))
+        matches!(self.get(ty), CType::Int(_) | CType::BitField(_) | CType::BitInt(_) | CType::Enum(_))
     }
     /// Whether values are integers or floating-point numbers.
     pub fn is_arithmetic(&self, ty: CTypeId) -> bool {
@@ -562,7 +644,7 @@ impl TypeTable {
     pub fn is_scalar(&self, ty: CTypeId) -> bool {
         self.is_arithmetic(ty) || matches!(self.get(ty), CType::Ptr(_))
     }
-    /// Whether it is a `struct` or `union`.
+    /// Whether it is a `struct` or `union`, or a number that is laid out as one.
     pub fn is_record(&self, ty: CTypeId) -> bool {
         matches!(self.get(ty), CType::Record(_))
     }
@@ -661,14 +743,24 @@ impl TypeTable {
             CType::Error => "<error>".into(),
             CType::Void => "void".into(),
             CType::Int(kind) => kind.name().into(),
-            CType::BitInt(int) => format!("{} bit-field of {} bits", sign_word(int.signed), int.bits),
+            CType::BitField(int) => format!("{} bit-field of {} bits", sign_word(int.signed), int.bits),
+            CType::BitInt(int) => {
+                let sign = if int.signed { "" } else { "unsigned " };
+                format!("{sign}_BitInt({})", int.bits)
+            }
             CType::Float(FloatTy::F32) => "float".into(),
             CType::Float(FloatTy::F64) => "double".into(),
             CType::Float(FloatTy::F80) => "long double".into(),
-            CType::Opaque(opaque) => opaque.name().into(),
             CType::Record(id) => {
                 let record = &self.records[id];
-                tagged(if record.union { "union" } else { "struct" }, record.tag)
+                match record.form {
+                    Form::Plain => tagged(if record.union { "union" } else { "struct" }, record.tag),
+                    Form::Complex(part) => format!("_Complex {}", self.base_name(self.get(part), names)),
+                    Form::Vector(elem, count) => {
+                        format!("vector of {count} {}", self.base_name(self.get(elem), names))
+                    }
+                    Form::Soft(float) => float.name().into(),
+                }
             }
             CType::Enum(id) => tagged("enum", self.enums[id].tag),
             CType::Ptr(_) | CType::Array(..) | CType::Func(_) => "<derived>".into(),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::programs::{INVALID, VALID};
+use common::programs::{INVALID, NEWER, VALID};
 use common::{Rng, check};
 use palisade_cfa::DataModel;
 
@@ -26,7 +26,7 @@ fn tokens(text: &str) -> Vec<&str> {
 #[test]
 fn damaged_programs_do_not_panic() {
     let mut rng = Rng(0x5eed_5eed_5eed_5eed);
-    let sources: Vec<Vec<&str>> = VALID.iter().chain(INVALID).map(|t| tokens(t)).collect();
+    let sources: Vec<Vec<&str>> = VALID.iter().chain(NEWER).chain(INVALID).map(|t| tokens(t)).collect();
     for round in 0..ROUNDS {
         let mut program = sources[rng.below(sources.len())].clone();
         for _ in 0..1 + rng.below(4) {

@@ -146,8 +146,8 @@ fn bit_fields_have_types_of_their_width() {
         }
         c.ty(e)
     };
-    assert_eq!(loaded("f"), CType::BitInt(IntTy { bits: 3, signed: false }));
-    assert_eq!(loaded("g"), CType::BitInt(IntTy { bits: 40, signed: true }));
+    assert_eq!(loaded("f"), CType::BitField(IntTy { bits: 3, signed: false }));
+    assert_eq!(loaded("g"), CType::BitField(IntTy { bits: 40, signed: true }));
     assert_eq!(loaded("h"), CType::Int(IntKind::Int));
 }
 
@@ -249,7 +249,7 @@ fn variable_length_arrays_have_hidden_lengths() {
     let stmts = c.body("f");
     assert!(matches!(c.stmt(stmts[0]), TStmtKind::Expr(_)), "the length n is stored first");
     assert!(matches!(c.stmt(stmts[1]), TStmtKind::Decl { .. }));
-    let hidden = c.program.objects.iter().filter(|o| matches!(o.kind, ObjKind::VlaLen(_))).count();
+    let hidden = c.program.objects.iter().filter(|o| matches!(o.kind, ObjKind::Hidden(_))).count();
     assert_eq!(hidden, 2);
 }
 
@@ -322,17 +322,16 @@ fn library_functions_are_known_without_declaration() {
 #[test]
 fn unsupported_constructs_are_named() {
     for (text, words) in [
-        ("_Complex double z; int f(void) { return z + 1; }", "_Complex"),
-        ("__float128 q; void f(void) { q = 1; }", "__float128"),
-        ("typedef int v __attribute__((vector_size(8))); v a, b; void f(void) { a = a + b; }", "vector_size"),
+        ("_Complex int f(_Complex int z) { return z / z; }", "complex integers"),
+        ("typedef char v __attribute__((vector_size(512)));", "256 elements"),
+        ("_BitInt(129) x;", "128 bits"),
+        ("void f(void) { out: ; void g(void) { goto out; } g(); }", "jump out of a nested function"),
         ("int f(void) { return __builtin_ia32_rdtsc(); }", "__builtin_ia32_rdtsc"),
         ("int f(int n) { struct s { int a[n]; } x; return 0; }", "variable size"),
-        ("void f(void) { a: b: ; static int d = &&a - &&b; }", "difference of labels"),
-        ("int x = 3i;", "imaginary"),
         ("int f(void) { return __builtin_setjmp(0); }", "__builtin_setjmp"),
     ] {
         let found = errors(text, DataModel::Lp64);
-        let named = found.iter().any(|e| e.contains(words) && e.ends_with("is not supported"));
+        let named = found.iter().any(|e| e.contains(words) && e.contains("is not supported"));
         assert!(named, "{text}: {found:?}");
     }
 }

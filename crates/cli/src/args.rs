@@ -52,6 +52,9 @@ pub struct SourceArgs {
     /// A macro definition.
     #[arg(short = 'D', value_name = "NAME[=V]")]
     pub define: Vec<String>,
+    /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
+    #[arg(long, value_name = "STANDARD")]
+    pub std: Option<String>,
 }
 
 /// Data models by name.
@@ -135,6 +138,9 @@ pub struct ValidateArgs {
     /// A macro definition.
     #[arg(short = 'D', value_name = "NAME[=V]")]
     pub define: Vec<String>,
+    /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
+    #[arg(long, value_name = "STANDARD")]
+    pub std: Option<String>,
     /// CPU time, summed over all threads.
     #[arg(long, default_value = "90s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
@@ -153,6 +159,7 @@ impl ValidateArgs {
             entry: None,
             include: self.include.clone(),
             define: self.define.clone(),
+            std: self.std.clone(),
         }
     }
 }

@@ -78,12 +78,23 @@ fn load(path: &Path, args: &SourceArgs) -> Result<(SourceFile, String), String> 
     let hash = sha256::hex(&bytes);
     let name = path.to_string_lossy().into_owned();
     let given = text(bytes);
+    // The text itself says which C it is, for all who read it.
+    let c23 = args.std.as_deref().is_some_and(is_c23);
+    let marked = |text: String| match c23 {
+        true => format!("#pragma palisade c23\n# 1 {name:?}\n{text}"),
+        false => text,
+    };
     let file = if path.extension().is_some_and(|e| e == "i") {
-        SourceFile { name, text: given, original: None }
+        SourceFile { text: marked(given), name, original: None }
     } else {
-        SourceFile { name, text: text(preprocess(path, args)?), original: Some(given) }
+        SourceFile { text: marked(text(preprocess(path, args)?)), name, original: Some(given) }
     };
     Ok((file, hash))
+}
+
+/// Whether a name of a standard means C23 (or what comes after it).
+fn is_c23(std: &str) -> bool {
+    matches!(std, "c23" | "gnu23" | "c2x" | "gnu2x" | "c2y" | "gnu2y" | "iso9899:2024")
 }
 
 fn text(bytes: Vec<u8>) -> String {
@@ -96,6 +107,11 @@ fn preprocess(path: &Path, args: &SourceArgs) -> Result<Vec<u8>, String> {
         Model::Ilp32 => "-m32",
         Model::Lp64 => "-m64",
     });
+    if let Some(std) = &args.std {
+        // Compilers that do not know the final names know these.
+        let std = std.replace("23", "2x");
+        cc.arg(format!("-std={std}"));
+    }
     cc.args(args.include.iter().flat_map(|d| [Path::new("-I"), d]));
     cc.args(args.define.iter().map(|d| format!("-D{d}")));
     // A path that starts with a dash would be taken for an option.

@@ -43,7 +43,12 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     use clap::Parser;
-    let arguments = args::Arguments::parse();
+    // Compilers write `-std=c23` with one dash.
+    let words = std::env::args_os().map(|word| match word.to_str() {
+        Some(text) if text.starts_with("-std=") => format!("-{text}").into(),
+        _ => word,
+    });
+    let arguments = args::Arguments::parse_from(words);
     let code = match arguments.command {
         args::Command::Check(args) => check::check(&args),
         args::Command::Invariants(args) => invariants::invariants(&args),

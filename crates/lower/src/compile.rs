@@ -130,6 +130,19 @@ fn add_library(
         }
     }
     let mut work: Vec<Wanted> = Vec::new();
+    // The 128-bit format is computed in 128-bit integers, which only 64-bit machines have.
+    let soft: &[&str] = match model {
+        DataModel::Lp64 => &["__extendhfsf2", "__truncdfhf2", "__addtf3"],
+        DataModel::Ilp32 => &["__extendhfsf2", "__truncdfhf2"],
+    };
+    for (used, names) in [
+        (units.iter().any(|u| u.uses_complex), &["__mulsc3", "__muldc3", "__mulxc3"][..]),
+        (units.iter().any(|u| u.uses_soft_float), soft),
+    ] {
+        if used {
+            work.extend(names.iter().filter_map(|name| wanted.get(name)).map(|&unit| Wanted::Unit(unit)));
+        }
+    }
     for (i, _) in used.iter().enumerate().filter(|(_, used)| **used) {
         work.extend(find(names.name(Symbol::new(i)), false));
     }

@@ -187,6 +187,7 @@ impl Lowerer<'_> {
             | TExprKind::Deref(_)
             | TExprKind::CompoundLiteral { .. }
             | TExprKind::ToUnion { .. }
+            | TExprKind::Parts(_)
             | TExprKind::Convert(_) => self.unknown(e),
         }
     }

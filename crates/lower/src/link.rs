@@ -5,7 +5,7 @@ use crate::lowerer::Lowerer;
 use crate::misfit::fit_calls;
 use crate::options::Options;
 use crate::prelude;
-use palisade_base::{Diagnostic, Span};
+use palisade_base::{Diagnostic, IdxVec, Span};
 use palisade_c_syntax::Interner;
 use palisade_c_types::tast::{FnId, ObjId, ObjKind, TypedProgram};
 use palisade_c_types::types::{CType, CTypeId};
@@ -64,6 +64,10 @@ pub(crate) fn lower_linked(
             let mut program = lowerer.pool.program;
             program.entry = entry;
             fit_calls(&mut program, options.checks.contains(CheckKind::CallType));
+            let errors = nested_pointers(typed, &program, &lowerer.funcs);
+            if !errors.is_empty() {
+                return Err(errors);
+            }
             drop_idle_checks(&mut program);
             Ok((program, lowerer.diagnostics))
         }
@@ -104,6 +108,24 @@ fn drop_idle_checks(program: &mut Program) {
             program.edges[i].op = Op::Skip;
         }
     }
+}
+
+/// A pointer to a nested function reaches the variables of the one activation that there is of the
+/// function around it: that must not call itself.
+fn nested_pointers(
+    typed: &TypedProgram,
+    program: &Program,
+    funcs: &IdxVec<FnId, Option<FuncId>>,
+) -> Vec<Diagnostic> {
+    if typed.nested_pointers.is_empty() {
+        return Vec::new();
+    }
+    let calls = CallGraph::new(program);
+    let may_call_itself = |f: FnId| funcs[f].is_some_and(|f| calls.is_recursive(f));
+    let message = "a pointer to a nested function of a function that may call itself is not supported \
+                   (call it directly, or pass what it needs)";
+    let bad = typed.nested_pointers.iter().filter(|(f, _)| may_call_itself(*f));
+    bad.map(|&(_, span)| Diagnostic::error(span, message)).collect()
 }
 
 /// The library functions that run what a program registered for its end, where it may have done so.

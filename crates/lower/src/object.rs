@@ -28,7 +28,7 @@ impl Lowerer<'_> {
             ObjKind::Local(_) => (VarKind::Local(func), ".local"),
             ObjKind::Param(_) => (VarKind::Param(func), ".param"),
             ObjKind::CompoundLiteral(_) => (VarKind::Temp(func), ".literal"),
-            ObjKind::VlaLen(_) => (VarKind::Temp(func), ".length"),
+            ObjKind::Hidden(_) => (VarKind::Temp(func), ".hidden"),
         };
         let name: Arc<str> = match object.name {
             Some(name) => self.name(name),
@@ -95,7 +95,7 @@ impl Lowerer<'_> {
         let ptr = u64::from(self.typed.types.dm.ptr_bits()) / 8;
         let size = match last.value {
             ConstValue::Bytes(ref bytes) => bytes.len() as u64,
-            ConstValue::Int { size, .. } => size.into(),
+            ConstValue::Int { size, .. } | ConstValue::LabelDiff { size, .. } => size.into(),
             ConstValue::Float(ty, _) => u64::from(ty.bits() / 8),
             _ => ptr,
         };
@@ -125,6 +125,11 @@ impl Lowerer<'_> {
                 cfa::InitValue::Addr(var, offset)
             }
             ConstValue::Func(f) => cfa::InitValue::Func(self.func_at(f)),
+            ConstValue::LabelDiff { size, a, b } => {
+                let distance = self.label_number(a).wrapping_sub(self.label_number(b));
+                let ty = IntTy { bits: u16::from(size) * 8, signed: false };
+                cfa::InitValue::Int(ty, ty.truncate(distance as i64 as i128 as u128))
+            }
             ConstValue::Label(label) => cfa::InitValue::Absolute(self.label_number(label)),
             ConstValue::Absolute(address) => cfa::InitValue::Absolute(address),
         };

@@ -7,7 +7,7 @@ use crate::Lowerer;
 use crate::scan::{Traits, subscript_of_array};
 use palisade_base::Span;
 use palisade_c_types::tast::*;
-use palisade_c_types::types::CTypeId;
+use palisade_c_types::types::{CTypeId, Form};
 use palisade_cfa::*;
 use smallvec::SmallVec;
 
@@ -203,6 +203,26 @@ impl Lowerer<'_> {
                     self.assign(part, value, span);
                 } else {
                     self.record(operand, Some(part));
+                }
+                self.copied(made, into, span)
+            }
+            TExprKind::Parts(ref parts) => {
+                // In a place of its own, because the parts may read what is assigned to.
+                let made = self.record_temp(e);
+                let ty = self.typed.exprs[e].ty.ty;
+                let record = self.type_id(ty);
+                for (i, &part) in parts.iter().enumerate() {
+                    let value = self.value(part);
+                    let place = match self.typed.types.form(ty) {
+                        Form::Vector(elem, _) => {
+                            let array = self.field_place(made, record, 0);
+                            let index = self.pool.int(IntTy::I32, i as i128);
+                            self.index_place(array, elem, index)
+                        }
+                        _ => self.field_place(made, record, i as u32),
+                    };
+                    let value = self.bound(value, span);
+                    self.assign(place, value, span);
                 }
                 self.copied(made, into, span)
             }

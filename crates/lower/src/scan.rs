@@ -166,6 +166,7 @@ impl Scan {
             | TExprKind::VaArg { .. }
             | TExprKind::VaEnd { .. }
             | TExprKind::VaCopy { .. } => Traits::ANY,
+            TExprKind::Parts(ref parts) => all(parts).or(Traits::EFFECT),
             TExprKind::ToUnion { operand, .. } => at(operand).or(Traits::EFFECT).or(Traits::UNSAFE),
             TExprKind::Load(e) | TExprKind::Decay(e) | TExprKind::AddrOf(e) | TExprKind::LogNot(e) => at(e),
             TExprKind::BitNot(e) => at(e),
@@ -243,7 +244,7 @@ impl Scan {
 /// Whether an object belongs to a function and nothing points to it.
 pub(crate) fn is_register(typed: &TypedProgram, scan: &Scan, obj: ObjId) -> bool {
     let object = &typed.objects[obj];
-    let automatic = matches!(object.kind, ObjKind::Local(_) | ObjKind::Param(_) | ObjKind::VlaLen(_));
+    let automatic = matches!(object.kind, ObjKind::Local(_) | ObjKind::Param(_) | ObjKind::Hidden(_));
     automatic && !scan.taken[obj] && object.vla_size.is_none()
 }
 

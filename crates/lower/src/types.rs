@@ -81,14 +81,10 @@ impl Lowerer<'_> {
         let table = &self.typed.types;
         match table.get(ty) {
             CType::Error | CType::Void => Type::Void,
-            CType::Int(_) | CType::BitInt(_) | CType::Enum(_) => {
+            CType::Int(_) | CType::BitField(_) | CType::BitInt(_) | CType::Enum(_) => {
                 Type::Int(table.int_ty(ty).unwrap_or(IntTy::I32))
             }
             CType::Float(f) => Type::Float(f),
-            CType::Opaque(_) => {
-                let bytes = table.size_of(ty);
-                Type::Array(self.int_type(IntTy { bits: 8, signed: false }), bytes)
-            }
             CType::Ptr(to) => Type::Ptr(self.reserve_type(to.ty)),
             CType::Array(elem, len) => {
                 let elem = self.reserve_type(elem.ty);

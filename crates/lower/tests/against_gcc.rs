@@ -9,6 +9,33 @@ use palisade_lower::{CheckSet, Options, compile};
 use std::path::Path;
 use std::process::Command;
 
+/// What a program prints on the interpreter.
+fn printed(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name);
+    let text = std::fs::read_to_string(&file).expect("the program is there");
+    let mut map = SourceMap::new();
+    let id = map.add(name, text).expect("the program is small");
+    let compiled = compile(&mut map, &[id], DataModel::Lp64, &Options::default());
+    let program = compiled.program.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+    assert_eq!(palisade_cfa::verify(&program), []);
+    let mut output = Captured::default();
+    let run = Interp::new(&program, Config::default()).run(&mut Listed::default(), &mut output);
+    assert_eq!(run.outcome, Outcome::Exit(0), "{:?}", run.stack.first());
+    String::from_utf8_lossy(&output.out).into_owned()
+}
+
+/// What clang 14 prints, which knows `_BitInt`.
+#[test]
+fn integers_of_any_width() {
+    assert_eq!(printed("bitint.c"), include_str!("c/bitint.out"));
+}
+
+/// C23 as the standard says: no compiler at hand knows all of it.
+#[test]
+fn c23() {
+    assert_eq!(printed("c23.c"), include_str!("c/c23.out"));
+}
+
 fn compare(name: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name);
     let text = std::fs::read_to_string(&file).expect("the program is there");

@@ -377,8 +377,8 @@ fn variable_length_arrays_are_stack_memory_of_their_block() {
         "int f(int n) { { int v[n]; v[0] = n; n = v[n - 1]; } return n; }",
         &[CheckKind::Deref],
         "L0 -> L1: v = null;
-         L1 -> L2: .length1 = (u32)n;
-         L2 -> L3: v = alloc stack .length1 * 4;
+         L1 -> L2: .hidden1 = (u32)n;
+         L2 -> L3: v = alloc stack .hidden1 * 4;
          L3 -> L4: check deref valid(&*(v)[0: 4] as i32, 4);
          L4 -> L5: *(v)[0: 4] as i32 = n;
          L5 -> L6: check deref valid(&*(v)[n - 1: 4] as i32, 4);

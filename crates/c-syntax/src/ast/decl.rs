@@ -55,6 +55,8 @@ pub struct DeclSpecs {
     pub storage: Option<Storage>,
     /// `_Thread_local` or `__thread`.
     pub thread_local: bool,
+    /// `constexpr` (C23).
+    pub constexpr: bool,
     /// `inline` in any spelling.
     pub inline: bool,
     /// `_Noreturn` (the attribute `noreturn` stays among `attrs`).
@@ -115,6 +117,13 @@ pub enum Alignas {
 pub enum TypeSpec {
     /// A combination of basic keywords.
     Basic(BasicType),
+    /// `_BitInt(width)`
+    BitInt {
+        /// The width, a constant.
+        width: ExprId,
+        /// Whether `unsigned` stands with it.
+        unsigned: bool,
+    },
     /// `_Complex` with the given real type (plain `_Complex` means `double`).
     Complex(BasicType),
     /// A typedef name.
@@ -141,7 +150,7 @@ pub enum TypeSpec {
     },
     /// `_Atomic(type)`
     Atomic(TypeNameId),
-    /// `__auto_type`: the type of the initialiser.
+    /// `__auto_type`, or `auto` without another type in C23: the type of the initialiser.
     AutoType,
     /// No specifier at all; C89's `int`. A warning was given.
     ImplicitInt,
@@ -346,6 +355,8 @@ pub struct FieldDeclarator {
 pub struct EnumSpec {
     /// The tag.
     pub tag: Option<Ident>,
+    /// The type that represents it, if it is given (C23 6.7.3.3).
+    pub underlying: Option<TypeNameId>,
     /// The enumerators, if this specifier defines the enumeration.
     pub enumerators: Option<Vec<Enumerator>>,
     /// Attributes after the keyword and after the closing brace.

@@ -24,6 +24,10 @@ pub enum ExprKind {
     Float(FloatLit),
     /// A character constant.
     Char(CharLit),
+    /// `true` or `false` (C23).
+    Bool(bool),
+    /// `nullptr` (C23).
+    Nullptr,
     /// A string literal.
     Str(StrId),
     /// A variable, function or enumeration constant (also `__func__` and the `__builtin_`
@@ -148,6 +152,13 @@ pub enum ExprKind {
         /// The type of the argument.
         ty: TypeNameId,
     },
+    /// `__builtin_convertvector(vector, type)`
+    ConvertVector {
+        /// The vector.
+        operand: ExprId,
+        /// The type of the result.
+        ty: TypeNameId,
+    },
     /// `__builtin_offsetof(type, member)`
     Offsetof {
         /// The record.
@@ -181,6 +192,8 @@ pub struct IntLit {
     pub longs: u8,
     /// `i` or `j` (GNU imaginary).
     pub imaginary: bool,
+    /// `wb` (C23): the narrowest `_BitInt` that holds it.
+    pub bit_precise: bool,
 }
 
 /// How an integer constant was written.

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Attribute, DeclId, ExprId, Ident, StaticAssert, StmtId, StmtList, StrId};
+use super::{Attribute, DeclId, ExprId, FunctionDef, Ident, StaticAssert, StmtId, StmtList, StrId};
 use crate::intern::Symbol;
 use palisade_base::Span;
 
@@ -25,6 +25,8 @@ pub enum StmtKind {
     Expr(ExprId),
     /// A declaration among statements.
     Decl(DeclId),
+    /// A function definition among statements (GNU).
+    Function(Box<FunctionDef>),
     /// `_Static_assert(…);`
     StaticAssert(StaticAssert),
     /// `__label__ a, b;`

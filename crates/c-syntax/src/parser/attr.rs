@@ -85,6 +85,11 @@ impl Parser<'_> {
             let bare = bare.to_owned();
             name = self.interner.intern(&bare);
         }
+        // A machine mode may name any of these types.
+        if self.interner.name(name) == "mode" {
+            self.tu.uses_complex = true;
+            self.tu.uses_soft_float = true;
+        }
         let mut args = Vec::new();
         if self.eat(Tok::LParen).is_some() && self.eat(Tok::RParen).is_none() {
             loop {

@@ -19,15 +19,27 @@ impl Parser<'_> {
                 self.bump();
                 Ok(self.character(token))
             }
+            Tok::True | Tok::False => {
+                self.bump();
+                Ok(self.leaf(ExprKind::Bool(token.kind == Tok::True), token.span()))
+            }
+            Tok::Nullptr => {
+                self.bump();
+                Ok(self.leaf(ExprKind::Nullptr, token.span()))
+            }
             Tok::Generic => self.generic(token),
-            Tok::BuiltinVaArg => {
+            Tok::BuiltinVaArg | Tok::BuiltinConvertVector => {
                 self.open(token)?;
-                let list = self.assign()?;
-                self.expect(Tok::Comma, "after the argument list")?;
+                let operand = self.assign()?;
+                self.expect(Tok::Comma, "after the first operand")?;
                 let ty = self.type_name()?;
                 self.close(token)?;
                 let height = self.height_since(first);
-                self.expr_over(ExprKind::VaArg { list, ty }, self.span_from(token.lo), height)
+                let kind = match token.kind {
+                    Tok::BuiltinVaArg => ExprKind::VaArg { list: operand, ty },
+                    _ => ExprKind::ConvertVector { operand, ty },
+                };
+                self.expr_over(kind, self.span_from(token.lo), height)
             }
             Tok::BuiltinOffsetof => self.offsetof(token),
             Tok::BuiltinTypesCompatible => {
@@ -51,7 +63,7 @@ impl Parser<'_> {
                 let kind = ExprKind::ChooseExpr { cond, then, otherwise };
                 self.expr_over(kind, self.span_from(token.lo), height)
             }
-            Tok::BuiltinHasAttribute | Tok::BuiltinConvertVector => {
+            Tok::BuiltinHasAttribute => {
                 self.unsupported(token.span(), &format!("`{}` is", token.kind.text()))
             }
             _ => self.expected("an expression"),

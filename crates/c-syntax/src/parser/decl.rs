@@ -23,7 +23,7 @@ pub(super) enum Declared {
 }
 
 impl Parser<'_> {
-    /// A declaration, or outside functions also a function definition.
+    /// A declaration or function definition.
     pub(super) fn declaration(&mut self, place: Place) -> Parsed<Declared> {
         let first = self.tok();
         let specs = self.specs()?;
@@ -50,12 +50,11 @@ impl Parser<'_> {
                 let is_function = matches!(declarator.derived.first(), Some(Derived::Function(_)));
                 let asm_label = self.declarator_suffix(&mut attrs)?;
                 if is_function && declarators.is_empty() && self.at_function_body(&declarator) {
-                    if place == Place::External {
-                        let function = self.function(first, specs, declarator, attrs)?;
-                        return Ok(Declared::Function(Box::new(function)));
+                    if place == Place::Parameters {
+                        return self.expected("`;` after the parameter declaration");
                     }
-                    self.nested_function(&declarator)?;
-                    break;
+                    let function = self.function(first, specs, declarator, attrs)?;
+                    return Ok(Declared::Function(Box::new(function)));
                 }
                 let init = match self.eat(Tok::Assign) {
                     Some(_) => Some(self.initializer()?),
@@ -159,19 +158,6 @@ impl Parser<'_> {
         let body = self.nested(|p| Ok(p.block()))?;
         let span = self.span_from(first.lo);
         Ok(FunctionDef { specs, declarator, attrs, knr_decls, body, span })
-    }
-
-    /// A function body where none is allowed: reported and skipped.
-    fn nested_function(&mut self, declarator: &Declarator) -> Parsed<()> {
-        let name = declarator.name.map_or(String::new(), |n| format!(" `{}`", self.interner.name(n.name)));
-        let _: Parsed<()> = self.unsupported(declarator.span, &format!("nested function{name} is"));
-        while !matches!(self.peek(), Tok::LBrace | Tok::RBrace | Tok::Eof) {
-            self.bump();
-        }
-        if self.peek() == Tok::LBrace {
-            self.skip_braces();
-        }
-        Ok(())
     }
 
     /// `_Static_assert(condition, "message");`

@@ -148,7 +148,10 @@ impl Parser<'_> {
     /// What is between the parentheses of a function declarator, with the closing one.
     fn params(&mut self) -> Parsed<Params> {
         if self.eat(Tok::RParen).is_some() {
-            return Ok(Params::Unspecified);
+            return Ok(match self.c23 {
+                true => Params::Prototype { params: Vec::new(), variadic: false },
+                false => Params::Unspecified,
+            });
         }
         let first = self.tok();
         let second = self.ahead(1).kind;

@@ -266,6 +266,7 @@ impl Parser<'_> {
         if self.peek() == Tok::LBrace {
             return self.compound_literal(open, ty, first);
         }
+        self.no_storage(ty);
         let height = self.height_since(first);
         let operand = self.unary()?;
         let span = self.span_from(open.lo);
@@ -383,15 +384,21 @@ impl Parser<'_> {
         let span = token.span();
         let text = self.text;
         let spelling = &text[(token.lo - self.base) as usize..(token.hi - self.base) as usize];
-        let kind = match literal::number(spelling) {
-            Ok(Number::Int { value, base, unsigned, longs, imaginary, overflow }) => {
+        // Only C23 lets quotes into a number.
+        let joined = spelling.contains('\'').then(|| spelling.replace('\'', ""));
+        let kind = match literal::number(joined.as_deref().unwrap_or(spelling)) {
+            Ok(Number::Int { value, base, unsigned, longs, imaginary, bit_precise, overflow }) => {
                 if overflow {
                     self.warn(span, "integer constant is too large for its type");
                 }
-                ExprKind::Int(IntLit { value, base, unsigned, longs, imaginary })
+                self.tu.uses_complex |= imaginary;
+                ExprKind::Int(IntLit { value, base, unsigned, longs, imaginary, bit_precise })
             }
             Ok(Number::Float { digits, suffix, imaginary }) => {
                 let text = self.interner.intern(digits);
+                self.tu.uses_complex |= imaginary;
+                self.tu.uses_soft_float |=
+                    matches!(suffix, FloatSuffix::Type(BasicType::Float16 | BasicType::Float128));
                 ExprKind::Float(FloatLit { text, suffix, imaginary })
             }
             Err(message) => {

@@ -128,6 +128,14 @@ impl Parser<'_> {
         let mut attrs = Vec::new();
         self.attributes(&mut attrs)?;
         let tag = self.tag();
+        let underlying = match self.peek() {
+            // `enum e : 3;` is an unnamed bit-field.
+            Tok::Colon if self.is_type_start(self.ahead(1)) => {
+                self.bump();
+                Some(self.type_name()?)
+            }
+            _ => None,
+        };
         let mut enumerators = None;
         if let Some(open) = self.eat(Tok::LBrace) {
             enumerators = Some(self.enumerators(open.span())?);
@@ -136,7 +144,7 @@ impl Parser<'_> {
             return self.expected("a tag or `{` after `enum`");
         }
         let span = self.span_from(keyword.lo);
-        Ok(self.tu.enums.push(EnumSpec { tag, enumerators, attrs, span }))
+        Ok(self.tu.enums.push(EnumSpec { tag, underlying, enumerators, attrs, span }))
     }
 
     fn enumerators(&mut self, open: Span) -> Parsed<Vec<Enumerator>> {

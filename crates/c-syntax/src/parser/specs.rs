@@ -16,6 +16,8 @@ struct Keywords {
     short: bool,
     longs: u8,
     complex: bool,
+    /// The width of `_BitInt`.
+    bit_int: Option<ExprId>,
 }
 
 impl Keywords {
@@ -37,7 +39,11 @@ impl Keywords {
     /// The type that the keywords name together.
     fn resolve(self) -> Option<TypeSpec> {
         use BasicType as B;
-        let Keywords { base, signed, unsigned, short, longs, complex } = self;
+        let Keywords { base, signed, unsigned, short, longs, complex, bit_int } = self;
+        if let Some(width) = bit_int {
+            let alone = !short && longs == 0 && !complex;
+            return alone.then_some(TypeSpec::BitInt { width, unsigned });
+        }
         let plain = !signed && !unsigned && !short && longs == 0;
         let basic = match base {
             None if complex && plain => B::Double,
@@ -105,6 +111,7 @@ impl Parser<'_> {
         let mut specs = DeclSpecs {
             storage: None,
             thread_local: false,
+            constexpr: false,
             inline: false,
             noreturn: false,
             quals: Quals::default(),
@@ -115,6 +122,7 @@ impl Parser<'_> {
             span: Span::new(lo, lo),
         };
         let mut seen = Seen::Nothing;
+        let mut auto = false;
         loop {
             let token = self.tok();
             let before = self.pos;
@@ -137,6 +145,15 @@ impl Parser<'_> {
                 },
                 Tok::Const | Tok::Volatile | Tok::Restrict => self.qualifier(&mut specs.quals),
                 Tok::Atomic if self.ahead(1).kind != Tok::LParen => self.qualifier(&mut specs.quals),
+                // C23 6.7.1: with another storage class or without a type it only infers the type.
+                Tok::Auto if self.c23 => {
+                    self.bump();
+                    auto = true;
+                }
+                Tok::Constexpr => {
+                    self.bump();
+                    specs.constexpr = true;
+                }
                 Tok::Typedef | Tok::Extern | Tok::Static | Tok::Auto | Tok::Register => {
                     self.storage(token, &mut specs)?;
                 }
@@ -182,7 +199,11 @@ impl Parser<'_> {
             }
         }
         specs.span = self.span_from(lo);
+        if auto && specs.storage.is_none() {
+            specs.storage = Some(Storage::Auto);
+        }
         specs.ty = match seen {
+            Seen::Nothing if auto => TypeSpec::AutoType,
             Seen::Nothing => TypeSpec::ImplicitInt,
             Seen::Whole(ty) => ty,
             Seen::Keywords(keywords) => match keywords.resolve() {
@@ -290,7 +311,6 @@ impl Parser<'_> {
                 self.bump();
                 TypeSpec::AutoType
             }
-            Tok::BitInt => return self.unsupported(token.span(), "`_BitInt` is"),
             Tok::Imaginary => return self.unsupported(token.span(), "`_Imaginary` is"),
             kind => {
                 let mut keywords = match *seen {
@@ -301,6 +321,16 @@ impl Parser<'_> {
                 if !keywords.add(kind) {
                     return self.two_types(token, TypeSpec::ImplicitInt);
                 }
+                if kind == Tok::BitInt {
+                    self.bump();
+                    self.expect(Tok::LParen, "after `_BitInt`")?;
+                    keywords.bit_int = Some(self.nested(Self::conditional)?);
+                    self.expect(Tok::RParen, "after the width of `_BitInt`")?;
+                    *seen = Seen::Keywords(keywords);
+                    return Ok(());
+                }
+                self.tu.uses_complex |= kind == Tok::Complex;
+                self.tu.uses_soft_float |= matches!(kind, Tok::Float16 | Tok::Float128);
                 self.bump();
                 *seen = Seen::Keywords(keywords);
                 return Ok(());
@@ -359,13 +389,29 @@ impl Parser<'_> {
             return self.expected("a type name");
         }
         self.check_implicit_int(&specs, None);
-        if let Some(storage) = specs.storage {
-            let name = format!("{storage:?}").to_ascii_lowercase();
-            let _: Parsed<()> = self.error_at(specs.span, format!("storage class `{name}` in a type name"));
+        // C23 6.5.3.6: a compound literal may have a storage class.
+        if !self.c23 {
+            self.no_storage_in(&specs);
         }
         let declarator = self.declarator(super::declarator::Naming::Abstract)?;
         let span = self.span_from(token.lo);
         Ok(self.tu.type_names.push(TypeName { specs, declarator, span }))
+    }
+
+    fn no_storage_in(&mut self, specs: &DeclSpecs) {
+        if let Some(storage) = specs.storage {
+            let name = format!("{storage:?}").to_ascii_lowercase();
+            let _: Parsed<()> = self.error_at(specs.span, format!("storage class `{name}` in a type name"));
+        }
+    }
+
+    /// Reports the storage class of a type name that is not that of a compound literal.
+    pub(super) fn no_storage(&mut self, ty: TypeNameId) {
+        let TypeName { specs, .. } = &self.tu.type_names[ty];
+        if specs.storage.is_some() {
+            let specs = specs.clone();
+            self.no_storage_in(&specs);
+        }
     }
 
     /// Warns if specifiers were given without a type.

@@ -326,8 +326,7 @@ impl Parser<'_> {
     fn local_declaration(&mut self) -> Parsed<StmtKind> {
         Ok(match self.declaration(Place::Block)? {
             Declared::Declaration(id) => StmtKind::Decl(id),
-            // Only external declarations define functions.
-            Declared::Function(_) => StmtKind::Error,
+            Declared::Function(function) => StmtKind::Function(function),
         })
     }
 
@@ -389,7 +388,10 @@ impl Parser<'_> {
         } else if self.at_declaration() || self.peek() == Tok::Attribute {
             match self.declaration(Place::Block)? {
                 Declared::Declaration(id) => ForInit::Decl(id),
-                Declared::Function(_) => ForInit::None,
+                Declared::Function(f) => {
+                    let _: Parsed<()> = self.error_at(f.span, "a function definition in the header of `for`");
+                    ForInit::None
+                }
             }
         } else {
             let e = self.expr()?;

@@ -46,15 +46,19 @@ impl Parsed {
             Item::Declaration(id) => self.decl(*id),
             Item::StaticAssert(a) => self.static_assert(a),
             Item::Asm { text, .. } => format!("(asm {})", self.string(*text)),
-            Item::Function(f) => format!(
-                "(function {} {}{}{} {})",
-                self.specs(&f.specs),
-                self.declarator(&f.declarator),
-                self.attrs(&f.attrs),
-                list(&f.knr_decls, |d| self.decl(*d)),
-                self.stmt(f.body)
-            ),
+            Item::Function(f) => self.function(f),
         }
+    }
+
+    fn function(&self, f: &FunctionDef) -> String {
+        format!(
+            "(function {} {}{}{} {})",
+            self.specs(&f.specs),
+            self.declarator(&f.declarator),
+            self.attrs(&f.attrs),
+            list(&f.knr_decls, |d| self.decl(*d)),
+            self.stmt(f.body)
+        )
     }
 
     fn static_assert(&self, a: &StaticAssert) -> String {
@@ -99,6 +103,9 @@ impl Parsed {
         out += &Self::quals(s.quals);
         out += &match s.ty {
             TypeSpec::Basic(b) => format!("{b:?}"),
+            TypeSpec::BitInt { width, unsigned } => {
+                format!("({}bit-int {})", if unsigned { "unsigned " } else { "" }, self.expr(width))
+            }
             TypeSpec::Complex(b) => format!("(complex {b:?})"),
             TypeSpec::Typedef(n) => format!("type:{}", self.name(n)),
             TypeSpec::Record(id) => self.record(id),
@@ -239,6 +246,8 @@ impl Parsed {
             }
             ExprKind::Float(f) => format!("{}{:?}", self.name(f.text), f.suffix),
             ExprKind::Char(c) => format!("'{}", c.value),
+            ExprKind::Bool(value) => value.to_string(),
+            ExprKind::Nullptr => "nullptr".into(),
             ExprKind::Str(s) => self.string(*s),
             ExprKind::Name(n) => self.name(*n),
             ExprKind::Unary { op, operand } => format!("({op:?} {})", e(operand)),
@@ -275,6 +284,9 @@ impl Parsed {
             ExprKind::StmtExpr(s) => format!("(stmt-expr {})", self.stmt(*s)),
             ExprKind::LabelAddr(l) => format!("(label-addr {})", self.name(l.name)),
             ExprKind::VaArg { list, ty } => format!("(va-arg {} {})", e(list), self.type_name(*ty)),
+            ExprKind::ConvertVector { operand, ty } => {
+                format!("(convert-vector {} {})", e(operand), self.type_name(*ty))
+            }
             ExprKind::Offsetof { ty, path } => {
                 format!("(offsetof {} {})", self.type_name(*ty), self.path(path))
             }
@@ -295,6 +307,7 @@ impl Parsed {
             StmtKind::Empty => ";".into(),
             StmtKind::Expr(e) => self.expr(*e),
             StmtKind::Decl(d) => self.decl(*d),
+            StmtKind::Function(f) => self.function(f),
             StmtKind::StaticAssert(a) => self.static_assert(a),
             StmtKind::LocalLabels(names) => format!("(local{})", list(names, |n| self.name(n.name))),
             StmtKind::Block(stmts) => format!("{{{} }}", list(self.unit.stmt_list(*stmts), s)),

@@ -6,7 +6,7 @@ use palisade_c_syntax::ast::{Alignas, AttrArg, Attribute, DeclSpecs};
 use palisade_cfa::{DataModel, FloatTy};
 
 use super::Checker;
-use crate::types::{CType, CTypeId, IntKind, Opaque, QType, TypeTable};
+use crate::types::{CType, CTypeId, Form, IntKind, QType, SoftFloat, TypeTable};
 
 /// The largest alignment that an attribute may demand, in bytes.
 const MAX_ALIGN: u128 = 1 << 28;
@@ -39,7 +39,7 @@ pub(crate) enum Mode {
     /// An integer of this many bits.
     Int(u16),
     Float(FloatTy),
-    Opaque(Opaque),
+    Form(Form),
 }
 
 impl Checker<'_> {
@@ -173,11 +173,11 @@ impl Checker<'_> {
             "SF" => Mode::Float(FloatTy::F32),
             "DF" => Mode::Float(FloatTy::F64),
             "XF" => Mode::Float(FloatTy::F80),
-            "TF" => Mode::Opaque(Opaque::Float128),
-            "HF" => Mode::Opaque(Opaque::Float16),
-            "SC" => Mode::Opaque(Opaque::Complex(FloatTy::F32)),
-            "DC" => Mode::Opaque(Opaque::Complex(FloatTy::F64)),
-            "XC" => Mode::Opaque(Opaque::Complex(FloatTy::F80)),
+            "TF" => Mode::Form(Form::Soft(SoftFloat::Quad)),
+            "HF" => Mode::Form(Form::Soft(SoftFloat::Half)),
+            "SC" => Mode::Form(Form::Complex(TypeTable::FLOAT)),
+            "DC" => Mode::Form(Form::Complex(TypeTable::DOUBLE)),
+            "XC" => Mode::Form(Form::Complex(TypeTable::LONG_DOUBLE)),
             _ => return None,
         })
     }
@@ -188,8 +188,8 @@ impl Checker<'_> {
         if let Some((mode, span)) = attrs.mode {
             ty.ty = self.with_mode(ty.ty, mode, span);
         }
-        if let Some((bytes, _)) = attrs.vector {
-            ty.ty = self.types().intern(CType::Opaque(Opaque::Vector(bytes)));
+        if let Some((bytes, span)) = attrs.vector {
+            ty.ty = self.vector_of(ty.ty, bytes, span);
         }
         ty
     }
@@ -221,7 +221,7 @@ impl Checker<'_> {
                 TypeTable::int_id(if int.signed { kind } else { kind.to_unsigned() })
             }
             Mode::Float(float) => self.types().intern(CType::Float(float)),
-            Mode::Opaque(opaque) => self.types().intern(CType::Opaque(opaque)),
+            Mode::Form(form) => self.types().of_form(form),
         }
     }
 }

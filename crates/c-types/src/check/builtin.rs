@@ -56,6 +56,14 @@ pub(crate) enum BuiltinFn {
     Atomic(AtomicFn),
     /// The arguments of an inline function that is never called as such; its body is dropped.
     ArgPack,
+    /// A complex number from its parts.
+    Complex,
+    /// Elements of one or two vectors, chosen by a vector of numbers.
+    Shuffle,
+    /// Elements of two vectors, chosen by constants.
+    ShuffleVector,
+    /// A number for the class of the operand's type.
+    ClassifyType,
     /// Known to gcc but not to us.
     Unsupported,
 }
@@ -184,10 +192,10 @@ pub(crate) fn table(interner: &mut Interner) -> FxHashMap<Symbol, BuiltinFn> {
         ("apply", F::Unsupported),
         ("apply_args", F::Unsupported),
         ("return", F::Unsupported),
-        ("complex", F::Unsupported),
-        ("shuffle", F::Unsupported),
-        ("shufflevector", F::Unsupported),
-        ("convertvector", F::Unsupported),
+        ("complex", F::Complex),
+        ("shuffle", F::Shuffle),
+        ("shufflevector", F::ShuffleVector),
+        ("classify_type", F::ClassifyType),
     ];
     for &(name, f) in fixed {
         put(interner, &format!("__builtin_{name}"), f);
@@ -245,10 +253,12 @@ impl<'a> Checker<'a> {
             F::Alloca => Some(1..=2),
             F::Hint => Some(1..=3),
             F::Address | F::VaEnd => Some(1..=1),
-            F::FloatCompare(_) | F::CopySign(_) | F::ObjectSize | F::VaCopy => Some(2..=2),
+            F::FloatCompare(_) | F::CopySign(_) | F::ObjectSize | F::VaCopy | F::Complex => Some(2..=2),
+            F::ClassifyType => Some(1..=1),
+            F::Shuffle => Some(2..=3),
             F::FpClassify => Some(6..=6),
             F::VaStart => Some(1..=2),
-            F::Library(_) | F::Checked(..) | F::Atomic(_) | F::Unsupported => None,
+            F::Library(_) | F::Checked(..) | F::Atomic(_) | F::ShuffleVector | F::Unsupported => None,
         };
         if wanted.is_some_and(|w| !w.contains(&args.len())) {
             self.error(span, format!("wrong number of arguments to {}", self.name(name)));
@@ -283,6 +293,12 @@ impl<'a> Checker<'a> {
                 (Some(dst), Some(src)) => self.push(TExprKind::VaCopy { dst, src }, TypeTable::VOID, span),
                 _ => self.error_expr(span),
             },
+            F::ClassifyType => {
+                let e = self.unevaluated(args[0]);
+                let e = self.value_of(e);
+                let class = self.type_class(self.ty(e));
+                self.int_const(class, TypeTable::INT, span)
+            }
             F::ConstantP => {
                 let e = self.unevaluated(args[0]);
                 let e = self.value_of(e);
@@ -422,9 +438,33 @@ impl<'a> Checker<'a> {
                 self.library_call(library, values, rparen, span)
             }
             F::Atomic(f) => self.atomic(f, name, values, span),
-            F::VaStart | F::VaEnd | F::VaCopy | F::ConstantP | F::ArgPack | F::Unsupported => {
-                self.error_expr(span)
-            }
+            F::Complex => self.complex_of(values[0], values[1], span),
+            F::Shuffle => self.shuffle(values, span),
+            F::ShuffleVector => self.shuffle_constant(values, span),
+            F::VaStart
+            | F::VaEnd
+            | F::VaCopy
+            | F::ConstantP
+            | F::ArgPack
+            | F::ClassifyType
+            | F::Unsupported => self.error_expr(span),
+        }
+    }
+
+    /// The number of gcc's `enum type_class` for a type in C, where enumerations, truth values and
+    /// characters count as integers.
+    fn type_class(&self, ty: CTypeId) -> u128 {
+        let types = &self.prog.types;
+        match (types.get(ty), types.form(ty)) {
+            (CType::Void, _) => 0,
+            (CType::Ptr(_), _) => 5,
+            (CType::Float(_), _) | (_, Form::Soft(_)) => 8,
+            (_, Form::Complex(_)) => 9,
+            (CType::Record(id), Form::Plain) if types.records[id].union => 13,
+            (CType::Record(_), Form::Plain) => 12,
+            // gcc has no class for vectors.
+            (_, Form::Vector(..)) => u128::MAX,
+            _ => 1,
         }
     }
 

@@ -35,10 +35,10 @@ impl<'a> Checker<'a> {
                         None => return self.error_expr(span),
                     }
                 } else {
-                    self.rvalue(callee)
+                    self.callee(callee)
                 }
             }
-            _ => self.rvalue(callee),
+            _ => self.callee(callee),
         };
         let args: Vec<TExprId> = args.iter().map(|&a| self.rvalue(a)).collect();
         self.call_value(callee, args, rparen, span)
@@ -109,6 +109,9 @@ impl<'a> Checker<'a> {
             self.error(span, format!("the call returns incomplete type '{}'", self.type_name(ret)));
             return self.error_expr(span);
         }
+        if let Some(nested) = self.nested_callee(callee) {
+            return self.nested_call(nested, out, ret, rparen, span);
+        }
         self.push(TExprKind::Call { callee, args: out.into(), rparen }, ret, span)
     }
 
@@ -122,7 +125,7 @@ impl<'a> Checker<'a> {
                 self.error(span, "an argument has type 'void'");
                 self.error_expr(span)
             }
-            CType::BitInt(int) if int.bits > 32 => {
+            CType::BitField(int) if int.bits > 32 => {
                 // A wide bit-field travels as its declared type would.
                 let kind = match (int.signed, self.prog.types.dm) {
                     (true, DataModel::Lp64) => IntKind::Long,

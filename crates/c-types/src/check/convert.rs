@@ -12,6 +12,13 @@ use crate::types::*;
 impl<'a> Checker<'a> {
     /// Checks an expression and makes a value of it.
     pub(super) fn rvalue(&mut self, expr: ast::ExprId) -> TExprId {
+        let e = self.callee(expr);
+        self.note_nested_pointer(e);
+        e
+    }
+
+    /// Like [`Checker::rvalue`], for what is called.
+    pub(super) fn callee(&mut self, expr: ast::ExprId) -> TExprId {
         let e = self.expr(expr);
         self.value_of(e)
     }
@@ -36,17 +43,17 @@ impl<'a> Checker<'a> {
                 self.push(TExprKind::Decay(e), ptr, span)
             }
             CType::Func(_) => {
-                let kind = match *kind {
-                    TExprKind::Func(f) => TExprKind::FuncAddr(f),
+                let (kind, nested) = match *kind {
+                    TExprKind::Func(f) => (TExprKind::FuncAddr(f), self.is_nested(f).then_some(f)),
                     TExprKind::Deref(p) => return p,
-                    _ => TExprKind::Error,
+                    _ => (TExprKind::Error, None),
                 };
                 let ptr = self.types().ptr_to(ty.ty.into());
-                self.push(kind, ptr, span)
-            }
-            CType::Opaque(opaque) => {
-                self.unsupported(span, &format!("computing with {}", opaque.name()));
-                self.error_expr(span)
+                let address = self.push(kind, ptr, span);
+                match nested {
+                    Some(f) => self.nested_address(f, address, span),
+                    None => address,
+                }
             }
             CType::Void if matches!(kind, TExprKind::Deref(_)) => {
                 let TExprKind::Deref(p) = *kind else { return e };
@@ -70,7 +77,7 @@ impl<'a> Checker<'a> {
                 true => TypeTable::INT,
                 false => ty,
             },
-            CType::BitInt(int) => match int.bits {
+            CType::BitField(int) => match int.bits {
                 0..=31 => TypeTable::INT,
                 32 if int.signed => TypeTable::INT,
                 32 => TypeTable::UINT,
@@ -101,11 +108,15 @@ impl<'a> Checker<'a> {
             return a;
         }
         let (CType::Int(x), CType::Int(y)) = (types.get(a), types.get(b)) else {
-            // A wide bit-field beside another integer: gcc goes by precision, then by sign.
+            // A wide bit-field or `_BitInt` beside another integer goes by precision, then by
+            // sign; of one width and sign, the standard type has the higher rank (C23 6.3.1.1).
             let (Some(x), Some(y)) = (types.int_ty(a), types.int_ty(b)) else { return a };
             return match x.bits.cmp(&y.bits) {
                 std::cmp::Ordering::Greater => a,
                 std::cmp::Ordering::Less => b,
+                std::cmp::Ordering::Equal if x.signed == y.signed => {
+                    if matches!(types.get(a), CType::Int(_)) { a } else { b }
+                }
                 std::cmp::Ordering::Equal if !x.signed => a,
                 std::cmp::Ordering::Equal => b,
             };
@@ -196,6 +207,11 @@ impl<'a> Checker<'a> {
             return e;
         }
         let span = self.span(e);
+        if (self.is_compound(from) || self.is_compound(to))
+            && let Some(e) = self.compound_convert(e, to)
+        {
+            return e;
+        }
         let types = &self.prog.types;
         match (types.get(from), types.get(to)) {
             (_, CType::Error) => return self.error_expr(span),
@@ -261,6 +277,9 @@ impl<'a> Checker<'a> {
             return false;
         };
         let in_this_file = |s: Span| s.lo >= self.unit_span.lo && s.hi <= self.unit_span.hi;
+        if x.form != Form::Plain || y.form != Form::Plain {
+            return false;
+        }
         if x.union != y.union || x.tag != y.tag || (in_this_file(x.span) && in_this_file(y.span)) {
             return false;
         }
@@ -297,15 +316,20 @@ impl<'a> Checker<'a> {
         if to == TypeTable::ERROR || from == TypeTable::ERROR {
             return self.error_expr(span);
         }
+        if to != TypeTable::VOID && from != to && (self.is_compound(from) || self.is_compound(to)) {
+            let vector = |t| matches!(self.prog.types.form(t), Form::Vector(..));
+            if vector(from) || vector(to) {
+                return self.vector_cast(e, to, span);
+            }
+            if let Some(e) = self.compound_convert(e, to) {
+                return e;
+            }
+        }
         let types = &self.prog.types;
         let ok = match (types.get(from), types.get(to)) {
             (_, CType::Void) => true,
             (CType::Float(_), CType::Ptr(_)) | (CType::Ptr(_), CType::Float(_)) => false,
             (CType::Record(_), CType::Record(_)) if self.same_record(from, to) => return e,
-            (_, CType::Opaque(opaque)) => {
-                self.unsupported(span, &format!("computing with {}", opaque.name()));
-                return self.error_expr(span);
-            }
             (_, CType::Record(id)) if types.records[id].union => {
                 let members: Vec<CTypeId> = types.records[id].fields.iter().map(|f| f.ty.ty).collect();
                 match members.iter().position(|&m| self.compatible_unqualified(m, from)) {
@@ -341,6 +365,11 @@ impl<'a> Checker<'a> {
             return e;
         }
         let span = self.span(e);
+        match self.prog.types.form(ty) {
+            Form::Complex(_) => return self.complex_truth(e, span),
+            Form::Soft(_) => return self.soft_truth(e, span),
+            Form::Plain | Form::Vector(..) => {}
+        }
         self.error(span, format!("a number or pointer is needed, not '{}'", self.type_name(ty)));
         self.error_expr(span)
     }

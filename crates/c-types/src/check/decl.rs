@@ -2,7 +2,7 @@
 
 use palisade_base::Span;
 use palisade_c_syntax::ast::{self, ArraySize, BasicType, DeclSpecs, Declarator, Derived, Params, TypeSpec};
-use palisade_cfa::{DataModel, FloatTy};
+use palisade_cfa::{DataModel, IntTy};
 
 use super::Checker;
 use crate::layout::MAX_OBJECT;
@@ -27,6 +27,9 @@ impl<'a> Checker<'a> {
     pub(super) fn specifiers(&mut self, specs: &'a DeclSpecs, alone: bool) -> AlignedType {
         let (mut ty, align) = self.type_spec(specs, alone);
         ty.quals = ty.quals.union(quals(specs.quals));
+        if specs.constexpr {
+            ty.quals = ty.quals.union(Quals::CONST);
+        }
         if let CType::Array(elem, len) = self.prog.types.get(ty.ty)
             && ty.quals != Quals::NONE
         {
@@ -39,13 +42,13 @@ impl<'a> Checker<'a> {
         let span = specs.ty_span;
         let ty: QType = match specs.ty {
             TypeSpec::Basic(basic) => self.basic_type(basic, span).into(),
+            TypeSpec::BitInt { width, unsigned } => self.bit_int(width, unsigned).into(),
             TypeSpec::Complex(basic) => {
-                let part = match basic {
-                    BasicType::Float | BasicType::Float32 => FloatTy::F32,
-                    BasicType::LongDouble | BasicType::Float64x => FloatTy::F80,
-                    _ => FloatTy::F64,
-                };
-                self.types().intern(CType::Opaque(Opaque::Complex(part))).into()
+                let part = self.basic_type(basic, span);
+                match part {
+                    TypeTable::ERROR => part.into(),
+                    _ => self.types().of_form(Form::Complex(part)).into(),
+                }
             }
             TypeSpec::Typedef(name) => {
                 return match self.scopes.lookup(name) {
@@ -93,6 +96,30 @@ impl<'a> Checker<'a> {
         (ty, None)
     }
 
+    /// `_BitInt(width)` (C23 6.7.3.1).
+    fn bit_int(&mut self, width: ast::ExprId, unsigned: bool) -> CTypeId {
+        let span = self.unit.exprs[width].span;
+        let least = if unsigned { 1 } else { 2 };
+        match self.const_signed_expr(width) {
+            Some(bits) if (least..=128).contains(&bits) => {
+                let int = IntTy { bits: bits as u16, signed: !unsigned };
+                self.types().intern(CType::BitInt(int))
+            }
+            Some(bits) if bits > 128 => {
+                self.unsupported(span, "a _BitInt of more than 128 bits (use an array of words)");
+                TypeTable::ERROR
+            }
+            Some(_) => {
+                self.error(span, format!("a _BitInt has at least {least} bits"));
+                TypeTable::ERROR
+            }
+            None => {
+                self.error(span, "the width of _BitInt must be an integer constant");
+                TypeTable::ERROR
+            }
+        }
+    }
+
     pub(super) fn basic_type(&mut self, basic: BasicType, span: Span) -> CTypeId {
         use BasicType as B;
         let int = TypeTable::int_id;
@@ -119,11 +146,12 @@ impl<'a> Checker<'a> {
             B::Float | B::Float32 => TypeTable::FLOAT,
             B::Double | B::Float64 | B::Float32x => TypeTable::DOUBLE,
             B::LongDouble | B::Float64x | B::Float80 => TypeTable::LONG_DOUBLE,
-            B::Float128 => self.types().intern(CType::Opaque(Opaque::Float128)),
-            B::Float16 | B::BFloat16 => self.types().intern(CType::Opaque(Opaque::Float16)),
-            B::Decimal32 => self.types().intern(CType::Opaque(Opaque::Decimal(4))),
-            B::Decimal64 => self.types().intern(CType::Opaque(Opaque::Decimal(8))),
-            B::Decimal128 => self.types().intern(CType::Opaque(Opaque::Decimal(16))),
+            B::Float128 => self.types().of_form(Form::Soft(SoftFloat::Quad)),
+            B::Float16 => self.types().of_form(Form::Soft(SoftFloat::Half)),
+            B::BFloat16 => self.types().of_form(Form::Soft(SoftFloat::Brain)),
+            B::Decimal32 => self.types().of_form(Form::Soft(SoftFloat::Decimal32)),
+            B::Decimal64 => self.types().of_form(Form::Soft(SoftFloat::Decimal64)),
+            B::Decimal128 => self.types().of_form(Form::Soft(SoftFloat::Decimal128)),
         }
     }
 
@@ -283,7 +311,7 @@ impl<'a> Checker<'a> {
         let size_t = self.prog.types.size_t();
         let value = self.convert(e, size_t);
         let align = self.prog.types.align_of(size_t);
-        let object = Object::unnamed(size_t.into(), ObjKind::VlaLen(func), align, Span::NONE);
+        let object = Object::unnamed(size_t.into(), ObjKind::Hidden(func), align, Span::NONE);
         let len = self.prog.objects.push(object);
         let place = self.push(TExprKind::Object(len), size_t, span);
         let assign = self.push(TExprKind::Assign { lhs: place, rhs: value }, size_t, span);

@@ -33,6 +33,11 @@ impl<'a> Checker<'a> {
             ExprKind::Int(lit) => self.int_literal(lit, span),
             ExprKind::Float(lit) => self.float_literal(lit, span),
             ExprKind::Char(lit) => self.char_literal(lit, span),
+            ExprKind::Bool(value) => self.int_const(value.into(), TypeTable::BOOL, span),
+            ExprKind::Nullptr => {
+                let ptr = self.prog.types.void_ptr();
+                self.push(TExprKind::Int(0), ptr, span)
+            }
             ExprKind::Str(id) => self.string_literal(id, span),
             ExprKind::Name(name) => self.name_expr(name, span),
             ExprKind::Unary { op, operand } => self.unary(op, operand, span),
@@ -61,6 +66,11 @@ impl<'a> Checker<'a> {
             ExprKind::StmtExpr(stmt) => self.stmt_expr(stmt, span),
             ExprKind::LabelAddr(label) => self.label_addr(label, span),
             ExprKind::VaArg { list, ty } => self.va_arg(list, ty, span),
+            ExprKind::ConvertVector { operand, ty } => {
+                let to = self.type_of_name(ty).ty;
+                let e = self.rvalue(operand);
+                self.convert_vector(e, to, span)
+            }
             ExprKind::Offsetof { ty, ref path } => self.offsetof(ty, path, span),
             ExprKind::TypesCompatible(a, b) => {
                 let (a, b) = (self.type_of_name(a), self.type_of_name(b));
@@ -188,7 +198,7 @@ impl<'a> Checker<'a> {
                     let ty = match declared {
                         Some(int) if int.bits != bits.width => {
                             let narrow = IntTy { bits: bits.width, signed: int.signed };
-                            self.types().intern(CType::BitInt(narrow))
+                            self.types().intern(CType::BitField(narrow))
                         }
                         _ => field_ty.ty,
                     };
@@ -219,6 +229,11 @@ impl<'a> Checker<'a> {
         let (a, b) = (self.expr(base), self.expr(index));
         if self.is_error(a) || self.is_error(b) {
             return self.error_expr(span);
+        }
+        for (vector, index) in [(a, b), (b, a)] {
+            if matches!(self.prog.types.form(self.ty(vector)), Form::Vector(..)) {
+                return self.vector_element(vector, index, span);
+            }
         }
         let indexable =
             |c: &Self, e: TExprId| matches!(c.prog.types.get(c.ty(e)), CType::Array(..) | CType::Ptr(_));

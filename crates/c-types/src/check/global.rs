@@ -35,7 +35,12 @@ impl<'a> Checker<'a> {
                     LinkedObject { ty, align, storage: specs.storage, thread_local: specs.thread_local };
                 let Some(obj) = self.declare_linked_object(name, info, &attrs) else { continue };
                 match d.init {
-                    Some(init) => self.define_object(obj, init, name),
+                    Some(init) => {
+                        self.define_object(obj, init, name);
+                        if specs.constexpr {
+                            self.note_constexpr(obj, None, name.span);
+                        }
+                    }
                     None if specs.storage != Some(Storage::Extern) => self.tentative_definition(obj, name),
                     None => {}
                 }
@@ -86,7 +91,10 @@ impl<'a> Checker<'a> {
                 TypeTable::ERROR
             }
         };
-        let quals = super::decl::quals(specs.quals);
+        let mut quals = super::decl::quals(specs.quals);
+        if specs.constexpr {
+            quals = quals.union(Quals::CONST);
+        }
         (QType { ty, quals }, None, attrs)
     }
 
@@ -341,6 +349,19 @@ impl<'a> Checker<'a> {
 
     pub(super) fn function_definition(&mut self, def: &'a ast::FunctionDef) {
         let Some(name) = def.declarator.name else { return };
+        let attrs = self.decl_attrs(&def.specs, &[&def.declarator.attrs, &def.attrs]);
+        let declared_here = self.scopes.lookup(name.name).is_some();
+        // The name is visible in its own parameters and body; its type is merged later.
+        let Some(f) = self.declare_function(name, TypeTable::ERROR, def.specs.storage, &attrs) else {
+            return;
+        };
+        self.define_function(def, f, declared_here);
+        self.finish_nest();
+    }
+
+    /// The definition of a function that is declared already; `declared_here`: in this file.
+    pub(super) fn define_function(&mut self, def: &'a ast::FunctionDef, f: FnId, declared_here: bool) {
+        let Some(name) = def.declarator.name else { return };
         let Some((Derived::Function(params), rest)) = def.declarator.derived.split_first() else {
             self.error(name.span, "a function definition needs parameters in parentheses");
             return;
@@ -349,9 +370,6 @@ impl<'a> Checker<'a> {
         let base = self.base_type(specs);
         let (ret, _) = self.derived_type(base.0, base.1, rest);
         let attrs = self.decl_attrs(specs, &[&def.declarator.attrs, &def.attrs]);
-        let declared_here = self.scopes.lookup(name.name).is_some();
-        // The name is visible in its own parameters and body; its type is merged below.
-        let Some(f) = self.declare_function(name, TypeTable::ERROR, specs.storage, &attrs) else { return };
         let body_end = self.unit.stmts[def.body].span.hi;
         self.func = Some(FuncCtx {
             id: f,

@@ -76,12 +76,19 @@ impl Checker<'_> {
             PartValue::Expr(e) => e,
         };
         let span = self.span(e);
-        let Some(constant) = self.const_eval(e) else {
-            if self.mentions_label(e) {
-                self.unsupported(span, "a difference of labels in an initialiser");
-            } else {
-                self.error(span, "the initialiser is not constant");
+        if let TExprKind::Parts(parts) = &self.prog.exprs[e].kind {
+            let mut offset = offset;
+            for e in parts.clone() {
+                let ty = self.qty(e);
+                let value = PartValue::Expr(e);
+                let part = Part { path: Box::default(), offset, bits: None, ty, value };
+                offset += self.prog.types.size_of(ty.ty).unwrap_or(0);
+                self.constant_part(part, order, entries, bit_fields);
             }
+            return;
+        }
+        let Some(constant) = self.const_eval(e) else {
+            self.error(span, "the initialiser is not constant");
             return;
         };
         if let Some(range) = bits {
@@ -103,6 +110,7 @@ impl Checker<'_> {
         match constant {
             Const::Int(bits) if is_pointer => Some(ConstValue::Absolute(bits as u64)),
             Const::Int(bits) => Some(ConstValue::Int { size: size as u8, bits }),
+            Const::LabelDiff(a, b) => Some(ConstValue::LabelDiff { size: size as u8, a, b }),
             Const::Float(bits) => Some(ConstValue::Float(self.prog.types.float_ty(ty)?, bits)),
             Const::Addr(base, offset) => {
                 if size * 8 != u64::from(self.prog.types.dm.ptr_bits()) {
@@ -121,28 +129,13 @@ impl Checker<'_> {
             }
         }
     }
-
-    fn mentions_label(&self, e: TExprId) -> bool {
-        let mut stack = vec![e];
-        while let Some(e) = stack.pop() {
-            match self.prog.exprs[e].kind {
-                TExprKind::LabelAddr(_) => return true,
-                TExprKind::Convert(a) => stack.push(a),
-                TExprKind::Binary { lhs, rhs, .. } | TExprKind::PtrDiff { lhs, rhs, .. } => {
-                    stack.extend([lhs, rhs]);
-                }
-                _ => {}
-            }
-        }
-        false
-    }
 }
 
 /// Bytes that a constant takes.
 fn value_size(value: &ConstValue, ptr_bytes: u64) -> u64 {
     match value {
         ConstValue::Bytes(bytes) => bytes.len() as u64,
-        ConstValue::Int { size, .. } => (*size).into(),
+        ConstValue::Int { size, .. } | ConstValue::LabelDiff { size, .. } => (*size).into(),
         ConstValue::Float(ty, _) => u64::from(ty.bits() / 8),
         ConstValue::Absolute(_) | ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => {
             ptr_bytes
@@ -155,7 +148,9 @@ fn is_zero(value: &ConstValue) -> bool {
         ConstValue::Bytes(bytes) => bytes.iter().all(|&b| b == 0),
         ConstValue::Int { bits, .. } | ConstValue::Float(_, bits) => *bits == 0,
         ConstValue::Absolute(address) => *address == 0,
-        ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => false,
+        ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) | ConstValue::LabelDiff { .. } => {
+            false
+        }
     }
 }
 
@@ -250,7 +245,10 @@ fn bytewise_image(mut entries: Vec<Entry>, bit_fields: Vec<BitEntry>) -> Image {
             ConstValue::Bytes(b) => b.to_vec(),
             ConstValue::Int { bits, .. } | ConstValue::Float(_, bits) => bits.to_le_bytes().to_vec(),
             ConstValue::Absolute(address) => address.to_le_bytes().to_vec(),
-            ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => {
+            ConstValue::Addr(..)
+            | ConstValue::Func(_)
+            | ConstValue::Label(_)
+            | ConstValue::LabelDiff { .. } => {
                 let covered: Vec<u64> = bytes.range(start..end).map(|(at, _)| *at).collect();
                 for at in covered {
                     bytes.remove(&at);

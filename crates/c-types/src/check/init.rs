@@ -150,10 +150,6 @@ impl<'a> Checker<'a> {
             self.check_init_exprs(init);
             return cx;
         }
-        if matches!(self.prog.types.get(ty.ty), CType::Opaque(_)) {
-            self.unsupported(span, &format!("computing with {}", self.type_name(ty)));
-            return cx;
-        }
         if !self.prog.types.is_complete(ty.ty)
             && !matches!(self.prog.types.get(ty.ty), CType::Array(_, ArrayLen::Unknown))
         {
@@ -207,10 +203,16 @@ impl<'a> Checker<'a> {
         match (target.bits, self.prog.types.int_ty(target.ty.ty)) {
             (Some(bits), Some(int)) if bits.width != int.bits => {
                 let narrow = palisade_cfa::IntTy { bits: bits.width, signed: int.signed };
-                self.types().intern(CType::BitInt(narrow))
+                self.types().intern(CType::BitField(narrow))
             }
             _ => target.ty.ty,
         }
+    }
+
+    /// Whether a record is initialised as one number: complex numbers and software numbers, but
+    /// not vectors.
+    fn is_number(&self, ty: CTypeId) -> bool {
+        matches!(self.prog.types.form(ty), Form::Complex(_) | Form::Soft(_))
     }
 
     /// The value of an item's expression, checked once.
@@ -250,7 +252,7 @@ impl<'a> Checker<'a> {
                 self.error(span, "an array needs an initialiser in braces");
                 0
             }
-            CType::Record(_) => {
+            CType::Record(_) if !self.is_number(target.ty.ty) => {
                 if cx.is_static
                     && let Some(list) = self.literal_list(expr, target.ty.ty)
                 {
@@ -336,7 +338,9 @@ impl<'a> Checker<'a> {
                 }
                 self.fill(cx, target, &mut Cursor::new(list), true, None)
             }
-            CType::Record(_) => self.fill(cx, target, &mut Cursor::new(list), true, None),
+            CType::Record(_) if !self.is_number(target.ty.ty) => {
+                self.fill(cx, target, &mut Cursor::new(list), true, None)
+            }
             CType::Error => 0,
             _ => {
                 if let Some(first) = list.items.first() {
@@ -380,7 +384,7 @@ impl<'a> Checker<'a> {
                 }
                 self.fill(cx, target, cursor, false, Some(&[]));
             }
-            CType::Record(_) => {
+            CType::Record(_) if !self.is_number(target.ty.ty) => {
                 if cx.is_static
                     && let Some(list) = self.literal_list(expr, target.ty.ty)
                 {
@@ -546,7 +550,9 @@ impl<'a> Checker<'a> {
     ) {
         if rest.is_empty() {
             self.elided(cx, target, cursor);
-        } else if matches!(self.prog.types.get(target.ty.ty), CType::Array(..) | CType::Record(_)) {
+        } else if matches!(self.prog.types.get(target.ty.ty), CType::Array(..) | CType::Record(_))
+            && !self.is_number(target.ty.ty)
+        {
             self.fill(cx, target, cursor, false, Some(rest));
         } else {
             self.error(cursor.span, "a designator for what has no parts");

@@ -33,6 +33,8 @@ pub(crate) enum Const {
     Int(u128),
     Float(u128),
     Addr(AddrBase, i64),
+    /// The distance of two labels.
+    LabelDiff(LabelId, LabelId),
 }
 
 impl<'a> Checker<'a> {
@@ -92,12 +94,17 @@ impl<'a> Checker<'a> {
                         let Shape::Int(t) = self.scalar_shape(ty)? else { return None };
                         Some(Const::Int(t.truncate(bits.wrapping_add(index as i128 as u128))))
                     }
-                    Const::Float(_) => None,
+                    Const::Float(_) | Const::LabelDiff(..) => None,
                 }
             }
             TExprKind::PtrDiff { lhs, rhs, stride } => {
                 let bytes = match (self.eval(lhs, next)?, self.eval(rhs, next)?) {
                     (Const::Addr(a, x), Const::Addr(b, y)) if a == b => x.checked_sub(y)?,
+                    (Const::Addr(AddrBase::Label(a), 0), Const::Addr(AddrBase::Label(b), 0))
+                        if stride == 1 =>
+                    {
+                        return Some(Const::LabelDiff(a, b));
+                    }
                     (Const::Int(a), Const::Int(b)) => i64::try_from(a as i128 - b as i128).ok()?,
                     _ => return None,
                 };
@@ -153,6 +160,11 @@ impl<'a> Checker<'a> {
                         let int = self.prog.types.int_ty(ty)?;
                         Some(Const::Int(int.truncate(m.wrapping_sub(n) as i128 as u128)))
                     }
+                    (
+                        ArithOp::Sub,
+                        Const::Addr(AddrBase::Label(a), 0),
+                        Const::Addr(AddrBase::Label(b), 0),
+                    ) => Some(Const::LabelDiff(a, b)),
                     _ => self.eval_arith(op, ty, a, self.ty(rhs), b),
                 }
             }
@@ -169,6 +181,11 @@ impl<'a> Checker<'a> {
     /// An element of a string literal.
     fn eval_load(&self, lvalue: TExprId, depth: u32) -> Option<Const> {
         let ty = self.ty(lvalue);
+        if let TExprKind::Object(obj) = self.prog.exprs[lvalue].kind
+            && let Some(&value) = self.constexprs.get(&obj)
+        {
+            return Some(value);
+        }
         if !self.prog.types.is_integer(ty) || self.prog.bit_range(lvalue).is_some() {
             return None;
         }
@@ -205,6 +222,36 @@ impl<'a> Checker<'a> {
             [] => Some(Const::Int(0)),
             [ImageItem { offset: 0, value: ConstValue::Int { bits, .. } }] => Some(Const::Int(bits)),
             _ => None,
+        }
+    }
+
+    /// Remembers the value of a `constexpr` variable (C23 6.7.1), which must be constant.
+    pub(super) fn note_constexpr(&mut self, obj: ObjId, init: Option<InitId>, span: palisade_base::Span) {
+        if !self.prog.types.is_scalar(self.prog.objects[obj].ty.ty) {
+            return;
+        }
+        let value = match (init, &self.prog.objects[obj].image) {
+            (Some(init), _) => match self.prog.inits[init].items[..] {
+                [InitItem { value: InitValue::Expr(e), .. }] => self.const_eval(e),
+                _ => Some(Const::Int(0)),
+            },
+            (None, Some(image)) => match image.items[..] {
+                [] => Some(Const::Int(0)),
+                [ImageItem { value: ConstValue::Int { bits, .. }, .. }] => Some(Const::Int(bits)),
+                [ImageItem { value: ConstValue::Float(_, bits), .. }] => Some(Const::Float(bits)),
+                _ => return,
+            },
+            (None, None) => None,
+        };
+        let is_float = self.prog.types.float_ty(self.prog.objects[obj].ty.ty).is_some();
+        match value {
+            Some(Const::Int(0)) if is_float => {
+                self.constexprs.insert(obj, Const::Float(0));
+            }
+            Some(value) => {
+                self.constexprs.insert(obj, value);
+            }
+            None => self.error(span, "a constexpr variable needs a constant initialiser"),
         }
     }
 
@@ -252,7 +299,7 @@ impl<'a> Checker<'a> {
                 let address = self.prog.types.dm.size_t();
                 Const::Int(address.truncate(bits.wrapping_add(by as i128 as u128)))
             }
-            Const::Float(_) => return None,
+            Const::Float(_) | Const::LabelDiff(..) => return None,
         })
     }
 
@@ -260,6 +307,7 @@ impl<'a> Checker<'a> {
         let bits = match value {
             Const::Int(b) => ConstBits::Int(b),
             Const::Float(b) => ConstBits::Float(b),
+            Const::LabelDiff(..) => return self.prog.types.is_integer(to).then_some(value),
             Const::Addr(..) => {
                 if to == TypeTable::BOOL {
                     return Some(Const::Int(1));
@@ -280,6 +328,7 @@ impl<'a> Checker<'a> {
             Const::Int(bits) => bits != 0,
             Const::Float(bits) => !soft::is_zero(self.prog.types.float_ty(self.ty(e))?, bits),
             Const::Addr(..) => true,
+            Const::LabelDiff(..) => return None,
         })
     }
 

@@ -26,6 +26,9 @@ impl<'a> Checker<'a> {
             self.flush_pending(out);
             match specs.storage {
                 Some(Storage::Typedef) => self.declare_typedef(name, ty, align, &attrs),
+                Some(Storage::Auto) if matches!(self.prog.types.get(ty.ty), CType::Func(_)) => {
+                    self.declare_nested(name, ty.ty);
+                }
                 _ if matches!(self.prog.types.get(ty.ty), CType::Func(_)) => {
                     self.declare_function(name, ty.ty, None, &attrs);
                     if d.init.is_some() {
@@ -41,9 +44,12 @@ impl<'a> Checker<'a> {
                     }
                 }
                 Some(Storage::Static) => {
-                    self.static_local(name, ty, align, &attrs, d.init, specs.thread_local)
+                    let obj = self.static_local(name, ty, align, &attrs, d.init, specs.thread_local);
+                    if let (Some(obj), true) = (obj, specs.constexpr) {
+                        self.note_constexpr(obj, None, name.span);
+                    }
                 }
-                _ => self.automatic(name, ty, align, &attrs, d, out),
+                _ => self.automatic(name, ty, align, &attrs, (d, specs.constexpr), out),
             }
         }
     }
@@ -99,8 +105,8 @@ impl<'a> Checker<'a> {
         attrs: &Attrs,
         init: Option<ast::Init>,
         thread_local: bool,
-    ) {
-        let Some(func) = self.func.as_ref().map(|f| f.id) else { return };
+    ) -> Option<ObjId> {
+        let func = self.func.as_ref().map(|f| f.id)?;
         let ty = self.checked_object_type(ty, name);
         if self.is_variably_modified(ty.ty) {
             self.error(name.span, "a static variable of variable size");
@@ -113,6 +119,7 @@ impl<'a> Checker<'a> {
             self.static_init(obj, init);
         }
         self.require_complete(obj, name);
+        Some(obj)
     }
 
     fn automatic(
@@ -121,7 +128,7 @@ impl<'a> Checker<'a> {
         ty: QType,
         align: Option<u64>,
         attrs: &Attrs,
-        d: &'a ast::InitDeclarator,
+        (d, constexpr): (&'a ast::InitDeclarator, bool),
         out: &mut Vec<TStmtId>,
     ) {
         let Some(func) = self.func.as_ref().map(|f| f.id) else { return };
@@ -148,6 +155,9 @@ impl<'a> Checker<'a> {
             Some(init) if !self.prog.types.is_variably_sized(ty.ty) => Some(self.auto_init(obj, init)),
             _ => None,
         };
+        if constexpr {
+            self.note_constexpr(obj, init, name.span);
+        }
         self.flush_pending(out);
         self.require_complete(obj, name);
         out.push(self.prog.stmts.push(TStmt { kind: TStmtKind::Decl { obj, init }, span: d.span }));

@@ -5,7 +5,9 @@
 //! * `global`: functions and objects with linkage, across files; `local`: declarations in blocks;
 //! * `init`: initialisers; `image`: constant images of objects with static storage;
 //! * `expr`: expressions; `ops`: operators; `convert`: conversions; `call`: calls; `builtin` and
-//!   `atomic`: operations of the compiler;
+//!   `atomic`: operations of the compiler; `parts`, `complex`, `vector` and `softfloat`: numbers
+//!   that are laid out as records;
+//! * `nested`: functions inside functions;
 //! * `konst`: constant expressions; `compat`: compatible and composite types;
 //! * `stmt`: statements.
 //!
@@ -17,6 +19,7 @@ mod attr;
 mod builtin;
 mod call;
 mod compat;
+mod complex;
 mod convert;
 mod decl;
 mod expr;
@@ -26,10 +29,14 @@ mod init;
 mod konst;
 mod library;
 mod local;
+mod nested;
 mod ops;
+mod parts;
 mod primary;
 mod record;
+mod softfloat;
 mod stmt;
+mod vector;
 
 use palisade_base::{Diagnostic, IdxVec, Span};
 use palisade_c_syntax::ast::{self, Item, TranslationUnit};
@@ -108,6 +115,7 @@ fn empty_program(dm: DataModel) -> TypedProgram {
         stmts: IdxVec::new(),
         labels: IdxVec::new(),
         inits: IdxVec::new(),
+        nested_pointers: Vec::new(),
     }
 }
 
@@ -125,6 +133,7 @@ pub(crate) struct Known {
 
 impl Known {
     fn new(interner: &mut Interner) -> Known {
+        softfloat::intern_names(interner);
         let mut library = FxHashMap::default();
         for &(name, sig) in library::LIBRARY {
             library.insert(interner.intern(name), sig);
@@ -215,6 +224,13 @@ pub(crate) struct Checker<'a> {
     /// Names that were called without a declaration, to say so once.
     implicit: FxHashSet<Symbol>,
     func: Option<FuncCtx>,
+    /// The functions around it, outermost first.
+    outer: Vec<FuncCtx>,
+    nest: nested::Nest,
+    /// Values of `constexpr` variables.
+    constexprs: FxHashMap<ObjId, konst::Const>,
+    /// Enumerations that are complete because their type is given, but not defined so far.
+    forward_enums: FxHashSet<crate::types::EnumTyId>,
     /// How many prototypes are open; lengths of arrays in them are not evaluated.
     prototypes: u32,
     /// Whether constants of a static initialiser are being evaluated.
@@ -250,6 +266,10 @@ impl<'a> Checker<'a> {
             aliased_objects: FxHashSet::default(),
             implicit: FxHashSet::default(),
             func: None,
+            outer: Vec::new(),
+            nest: nested::Nest::default(),
+            constexprs: FxHashMap::default(),
+            forward_enums: FxHashSet::default(),
             prototypes: 0,
             in_static_init: false,
             unit_span: Span::NONE,

@@ -42,6 +42,9 @@ impl<'a> Checker<'a> {
         if self.is_error(lhs) || self.is_error(rhs) {
             return self.error_expr(span);
         }
+        if self.is_compound(self.ty(lhs)) || self.is_compound(self.ty(rhs)) {
+            return self.compound_binary(op, lhs, rhs, span);
+        }
         match op {
             B::And | B::Or => self.logical(op == B::And, lhs, rhs, span),
             B::Lt => self.compare(CompareOp::Lt, lhs, rhs, span),
@@ -62,13 +65,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn bad_operands(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
+    pub(super) fn bad_operands(&mut self, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
         let (a, b) = (self.type_name(self.ty(lhs)), self.type_name(self.ty(rhs)));
         self.error(span, format!("the operator cannot be applied to '{a}' and '{b}'"));
         self.error_expr(span)
     }
 
-    fn logical(&mut self, and: bool, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
+    pub(super) fn logical(&mut self, and: bool, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
         let (lhs, rhs) = (self.require_scalar(lhs), self.require_scalar(rhs));
         if self.is_error(lhs) || self.is_error(rhs) {
             return self.error_expr(span);
@@ -214,7 +217,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn compare(&mut self, op: CompareOp, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
+    pub(super) fn compare(&mut self, op: CompareOp, lhs: TExprId, rhs: TExprId, span: Span) -> TExprId {
         let types = &self.prog.types;
         let (a, b) = (self.ty(lhs), self.ty(rhs));
         let (lhs, rhs) = if types.is_arithmetic(a) && types.is_arithmetic(b) {
@@ -277,9 +280,16 @@ impl<'a> Checker<'a> {
             }
             UnaryOp::Plus | UnaryOp::Neg | UnaryOp::BitNot => self.sign_op(op, operand, span),
             // The real part of a real number is itself, the imaginary part zero.
-            UnaryOp::Real => self.expr(operand),
-            UnaryOp::Imag => {
-                let e = self.rvalue(operand);
+            UnaryOp::Real | UnaryOp::Imag => {
+                let e = self.expr(operand);
+                let imaginary = op == UnaryOp::Imag;
+                if let Form::Complex(_) = self.prog.types.form(self.ty(e)) {
+                    return self.complex_part(e, imaginary, span);
+                }
+                if !imaginary {
+                    return e;
+                }
+                let e = self.value_of(e);
                 let zero = self.int_const(0, TypeTable::INT, span);
                 let ty = self.ty(e);
                 self.convert(zero, ty)
@@ -293,6 +303,14 @@ impl<'a> Checker<'a> {
             return e;
         }
         let types = &self.prog.types;
+        match types.form(self.ty(e)) {
+            Form::Complex(_) if op == UnaryOp::Plus => return e,
+            Form::Complex(_) => return self.complex_sign(e, op == UnaryOp::Neg, span),
+            Form::Vector(..) => return self.vector_sign(op, e, span),
+            Form::Soft(_) if op == UnaryOp::Plus => return e,
+            Form::Soft(_) if op == UnaryOp::Neg => return self.soft_negated(e, span),
+            Form::Soft(_) | Form::Plain => {}
+        }
         let ok = if op == UnaryOp::BitNot {
             types.is_integer(self.ty(e))
         } else {
@@ -303,18 +321,34 @@ impl<'a> Checker<'a> {
             return self.error_expr(span);
         }
         let e = self.promote(e);
+        match op {
+            UnaryOp::Plus => e,
+            UnaryOp::Neg => self.negated(e, span),
+            _ => self.inverted(e, span),
+        }
+    }
+
+    /// `-e` on a number in its own type.
+    pub(super) fn negated(&mut self, e: TExprId, span: Span) -> TExprId {
         let ty = self.ty(e);
-        let kind = match (op, &self.prog.exprs[e].kind, self.prog.types.int_ty(ty)) {
-            (UnaryOp::Plus, ..) => return e,
-            (UnaryOp::Neg, &TExprKind::Int(bits), Some(t)) if !t.signed || bits != t.min_bits() => {
+        let kind = match (&self.prog.exprs[e].kind, self.prog.types.int_ty(ty)) {
+            (&TExprKind::Int(bits), Some(t)) if !t.signed || bits != t.min_bits() => {
                 TExprKind::Int(t.truncate(bits.wrapping_neg()))
             }
-            (UnaryOp::BitNot, &TExprKind::Int(bits), Some(t)) => TExprKind::Int(t.truncate(!bits)),
-            (UnaryOp::Neg, &TExprKind::Float(bits), _) => match self.prog.types.float_ty(ty) {
+            (&TExprKind::Float(bits), _) => match self.prog.types.float_ty(ty) {
                 Some(t) => TExprKind::Float(crate::soft::neg(t, bits)),
                 None => TExprKind::Neg(e),
             },
-            (UnaryOp::Neg, ..) => TExprKind::Neg(e),
+            _ => TExprKind::Neg(e),
+        };
+        self.push(kind, ty, span)
+    }
+
+    /// `~e` on an integer in its own type.
+    pub(super) fn inverted(&mut self, e: TExprId, span: Span) -> TExprId {
+        let ty = self.ty(e);
+        let kind = match (&self.prog.exprs[e].kind, self.prog.types.int_ty(ty)) {
+            (&TExprKind::Int(bits), Some(t)) => TExprKind::Int(t.truncate(!bits)),
             _ => TExprKind::BitNot(e),
         };
         self.push(kind, ty, span)
@@ -348,7 +382,11 @@ impl<'a> Checker<'a> {
         }
         let ty = self.qty(e);
         let kind = match self.prog.exprs[e].kind {
-            TExprKind::Func(f) => TExprKind::FuncAddr(f),
+            TExprKind::Func(_) => {
+                let address = self.value_of(e);
+                self.note_nested_pointer(address);
+                return address;
+            }
             // `&*p` is `p`, even for a bad pointer (C11 6.5.3.2).
             TExprKind::Deref(p) => {
                 if self.prog.types.pointee(self.ty(p)) == Some(ty) {
@@ -392,10 +430,6 @@ impl<'a> Checker<'a> {
             self.error(span, format!("assignment to incomplete type '{}'", self.type_name(ty)));
             return false;
         }
-        if let CType::Opaque(opaque) = self.prog.types.get(ty.ty) {
-            self.unsupported(span, &format!("computing with {}", opaque.name()));
-            return false;
-        }
         true
     }
 
@@ -405,6 +439,9 @@ impl<'a> Checker<'a> {
             return self.error_expr(span);
         }
         let ty = self.ty(e);
+        if self.is_compound(ty) {
+            return self.compound_step(e, inc, postfix, span);
+        }
         let step = match self.prog.types.pointee(ty) {
             Some(pointee) => match self.pointee_step(pointee, span) {
                 Some(Step::Const(n)) => IncStep::Bytes(n),
@@ -447,6 +484,9 @@ impl<'a> Checker<'a> {
         use BinaryOp as B;
         let ty = self.ty(lhs);
         let b = self.ty(rhs);
+        if self.is_compound(ty) || self.is_compound(b) {
+            return self.compound_update(op, lhs, rhs, span);
+        }
         let types = &self.prog.types;
         if let Some(pointee) = types.pointee(ty) {
             if !matches!(op, B::Add | B::Sub) || !types.is_integer(b) {
@@ -501,6 +541,14 @@ impl<'a> Checker<'a> {
         let Some(ty) = self.conditional_type(first, else_value, span) else {
             return self.bad_operands(first, else_value, span);
         };
+        if self.is_compound(ty) {
+            let then = match then_value {
+                Some(then) => self.number_as(then, ty),
+                None => first,
+            };
+            let otherwise = self.number_as(else_value, ty);
+            return self.push(TExprKind::Cond { cond, then: Some(then), otherwise }, ty, span);
+        }
         let scalar = self.prog.types.is_scalar(ty);
         let then_value = match (then_value, scalar || ty == TypeTable::VOID) {
             (Some(t), true) => Some(self.convert(t, ty)),
@@ -525,6 +573,14 @@ impl<'a> Checker<'a> {
         let types = &self.prog.types;
         if types.is_arithmetic(x) && types.is_arithmetic(y) {
             return Some(self.common_type(x, y));
+        }
+        let number = |t| types.is_arithmetic(t) || self.is_compound(t);
+        if x != y && number(x) && number(y) {
+            return match (types.form(x), types.form(y)) {
+                (Form::Vector(..), _) | (_, Form::Vector(..)) => None,
+                (Form::Complex(_), _) | (_, Form::Complex(_)) => Some(self.common_complex(x, y)),
+                _ => self.soft_common(x, y),
+            };
         }
         match (types.get(x), types.get(y)) {
             (CType::Void, _) | (_, CType::Void) => Some(TypeTable::VOID),

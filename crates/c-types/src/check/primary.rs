@@ -4,7 +4,7 @@ use palisade_base::Span;
 use palisade_c_syntax::Symbol;
 use palisade_c_syntax::ast::{self, CharLit, Encoding, FloatLit, FloatSuffix, IntBase, IntLit};
 use palisade_c_syntax::ast::{StringLit, StringUnits};
-use palisade_cfa::{DataModel, FloatTy};
+use palisade_cfa::{DataModel, FloatTy, IntTy};
 use std::sync::Arc;
 
 use super::builtin::BuiltinFn;
@@ -18,9 +18,11 @@ impl<'a> Checker<'a> {
     /// The type of an integer constant is the first of a list that can hold it (C11 6.4.4.1).
     pub(super) fn int_literal(&mut self, lit: IntLit, span: Span) -> TExprId {
         use IntKind::*;
-        if lit.imaginary {
-            self.unsupported(span, "an imaginary constant");
-            return self.error_expr(span);
+        if lit.bit_precise {
+            let width = (u64::BITS - lit.value.leading_zeros()) as u16;
+            let least = if lit.unsigned { width.max(1) } else { (width + 1).max(2) };
+            let ty = self.types().intern(CType::BitInt(IntTy { bits: least, signed: !lit.unsigned }));
+            return self.int_const(lit.value.into(), ty, span);
         }
         let candidates: &[IntKind] = match (lit.base == IntBase::Decimal, lit.unsigned, lit.longs) {
             (true, false, 0) => &[Int, Long, LongLong],
@@ -41,36 +43,33 @@ impl<'a> Checker<'a> {
             DataModel::Lp64 => Int128,
             DataModel::Ilp32 => ULongLong,
         });
-        self.int_const(value, TypeTable::int_id(kind), span)
+        let e = self.int_const(value, TypeTable::int_id(kind), span);
+        if lit.imaginary { self.imaginary(e, span) } else { e }
     }
 
     pub(super) fn float_literal(&mut self, lit: FloatLit, span: Span) -> TExprId {
-        if lit.imaginary {
-            self.unsupported(span, "an imaginary constant");
-            return self.error_expr(span);
-        }
         let ty = match lit.suffix {
             FloatSuffix::None => TypeTable::DOUBLE,
             FloatSuffix::F => TypeTable::FLOAT,
             FloatSuffix::L => TypeTable::LONG_DOUBLE,
             FloatSuffix::Type(basic) => self.basic_type(basic, span),
         };
-        let Some(format) = self.prog.types.float_ty(ty) else {
-            self.unsupported(span, "a constant of this floating type");
+        if let Form::Soft(float) = self.prog.types.form(ty) {
+            return self.soft_literal(self.name(lit.text), float, lit.imaginary, span);
+        }
+        let bits = self.prog.types.float_ty(ty).and_then(|format| parse_float(format, self.name(lit.text)));
+        let Some(bits) = bits else {
+            self.error(span, "malformed floating constant");
             return self.error_expr(span);
         };
-        match parse_float(format, self.name(lit.text)) {
-            Some(bits) => self.push(TExprKind::Float(bits), ty, span),
-            None => {
-                self.error(span, "malformed floating constant");
-                self.error_expr(span)
-            }
-        }
+        let e = self.push(TExprKind::Float(bits), ty, span);
+        if lit.imaginary { self.imaginary(e, span) } else { e }
     }
 
     pub(super) fn char_literal(&mut self, lit: CharLit, span: Span) -> TExprId {
         let ty = match lit.encoding {
             Encoding::Narrow => TypeTable::INT,
+            Encoding::Utf8 => TypeTable::int_id(IntKind::UChar),
             _ => self.char_type(lit.encoding),
         };
         self.int_const(lit.value as i128 as u128, ty, span)
@@ -223,15 +222,12 @@ impl<'a> Checker<'a> {
         init: ast::InitListId,
         span: Span,
     ) -> TExprId {
+        let storage = self.unit.type_names[ty].specs.storage;
         let (ty, align) = self.type_name_aligned(ty);
         match self.prog.types.get(ty.ty) {
             CType::Error => return self.error_expr(span),
             CType::Void | CType::Func(_) => {
                 self.error(span, format!("a compound literal of type '{}'", self.type_name(ty)));
-                return self.error_expr(span);
-            }
-            CType::Opaque(opaque) => {
-                self.unsupported(span, &format!("computing with {}", opaque.name()));
                 return self.error_expr(span);
             }
             _ => {}
@@ -241,6 +237,7 @@ impl<'a> Checker<'a> {
             return self.error_expr(span);
         }
         let kind = match &self.func {
+            Some(_) if storage == Some(ast::Storage::Static) => ObjKind::StaticLiteral,
             Some(f) => ObjKind::CompoundLiteral(f.id),
             None => ObjKind::StaticLiteral,
         };

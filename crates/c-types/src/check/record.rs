@@ -60,6 +60,7 @@ impl<'a> Checker<'a> {
 
     fn new_record(&mut self, tag: Option<Symbol>, union: bool, span: Span) -> RecordTyId {
         self.prog.types.records.push(RecordType {
+            form: Form::Plain,
             tag,
             union,
             complete: false,
@@ -135,7 +136,7 @@ impl<'a> Checker<'a> {
         let (base, base_align) = self.specifiers(specs, false);
         if declarators.is_empty() {
             // An anonymous struct or union; anything else declares no member.
-            if self.prog.types.is_record(base.ty) {
+            if self.prog.types.is_record(base.ty) && !self.is_compound(base.ty) {
                 let named =
                     matches!(specs.ty, ast::TypeSpec::Record(r) if self.unit.records[r].tag.is_some());
                 if !named {
@@ -318,14 +319,36 @@ impl<'a> Checker<'a> {
             }
         };
         let ty = self.types().intern(CType::Enum(entry));
+        let fixed = spec.underlying.and_then(|name| self.underlying_kind(name));
+        if let Some(kind) = fixed {
+            // Complete from here on (C23 6.7.3.3).
+            self.prog.types.enums[entry].underlying = kind;
+        }
         if let Some(enumerators) = &spec.enumerators {
-            if self.prog.types.enums[entry].complete {
+            if self.prog.types.enums[entry].complete && !self.forward_enums.remove(&entry) {
                 self.error(spec.span, format!("'{}' is defined twice", self.type_name(ty)));
             } else {
-                self.define_enum(entry, spec, enumerators);
+                self.define_enum(entry, spec, enumerators, fixed);
             }
+        } else if fixed.is_some() {
+            self.prog.types.enums[entry].complete = true;
+            self.forward_enums.insert(entry);
         }
         ty
+    }
+
+    /// The integer type that represents an enumeration because it says so.
+    fn underlying_kind(&mut self, name: ast::TypeNameId) -> Option<IntKind> {
+        let span = self.unit.type_names[name].span;
+        let ty = self.type_of_name(name).ty;
+        match self.prog.types.get(ty) {
+            CType::Int(kind) => return Some(kind),
+            CType::Error => {}
+            _ => {
+                self.error(span, format!("an enumeration cannot be represented by '{}'", self.type_name(ty)))
+            }
+        }
+        None
     }
 
     fn new_enum(&mut self, tag: Option<Symbol>, span: Span) -> EnumTyId {
@@ -334,7 +357,13 @@ impl<'a> Checker<'a> {
 
     /// Enumeration constants have type `int` if they fit, otherwise that of the enumeration, as
     /// in gcc; until the closing brace, the type their own value needs.
-    fn define_enum(&mut self, entry: EnumTyId, spec: &'a ast::EnumSpec, enumerators: &'a [ast::Enumerator]) {
+    fn define_enum(
+        &mut self,
+        entry: EnumTyId,
+        spec: &'a ast::EnumSpec,
+        enumerators: &'a [ast::Enumerator],
+        fixed: Option<IntKind>,
+    ) {
         let attrs = self.attrs(&[&spec.attrs]);
         let mut next: i128 = 0;
         let (mut min, mut max) = (0i128, 0i128);
@@ -354,7 +383,9 @@ impl<'a> Checker<'a> {
                 next = 0;
             }
             (min, max) = (min.min(next), max.max(next));
-            let ty = if i32::try_from(next).is_ok() {
+            let ty = if let Some(kind) = fixed {
+                TypeTable::int_id(kind)
+            } else if i32::try_from(next).is_ok() {
                 TypeTable::INT
             } else {
                 TypeTable::int_id(narrowest_kind(next, next, 32, self.prog.types.dm))
@@ -370,12 +401,17 @@ impl<'a> Checker<'a> {
         }
         let dm = self.prog.types.dm;
         let underlying = match attrs.mode {
+            _ if fixed.is_some() => fixed.unwrap_or(IntKind::Int),
             Some((super::attr::Mode::Int(bits), _)) => sized_kind(bits, min < 0, dm),
             _ => narrowest_kind(min, max, if attrs.packed { 8 } else { 32 }, dm),
         };
         let wide = TypeTable::int_id(underlying);
         for (name, value) in values {
-            let ty = if i32::try_from(value).is_ok() { TypeTable::INT } else { wide };
+            let small = fixed.is_none() && i32::try_from(value).is_ok();
+            let ty = if small { TypeTable::INT } else { wide };
+            if fixed.is_some() && !holds(self.prog.types.int_ty(wide), value) {
+                self.error(name.span, "the value of an enumerator does not fit the type of the enumeration");
+            }
             let bits = self.prog.types.int_ty(ty).map_or(0, |t| t.truncate(value as u128));
             self.scopes.bind(name.name, Binding::EnumConst(ty, bits), name.span);
         }
@@ -410,4 +446,9 @@ fn sized_kind(bits: u16, signed: bool, dm: DataModel) -> IntKind {
         (_, DataModel::Ilp32) => IntKind::LongLong,
     };
     if signed { kind } else { kind.to_unsigned() }
+}
+
+/// Whether a type has this value.
+fn holds(int: Option<palisade_cfa::IntTy>, value: i128) -> bool {
+    int.is_some_and(|t| t.decode(t.truncate(value as u128)) == value)
 }

@@ -45,8 +45,14 @@ impl<'a> Checker<'a> {
         let mut undefined: Vec<LabelState> = labels.into_values().filter(|l| !l.defined).collect();
         undefined.sort_by_key(|l| l.id);
         for label in undefined {
-            let name = self.prog.labels[label.id].name.map_or("", |n| self.name(n));
-            self.error(label.span, format!("label '{name}' is not defined"));
+            let symbol = self.prog.labels[label.id].name;
+            let name = symbol.map_or("", |n| self.name(n));
+            if symbol.is_some_and(|n| self.is_outer_label(n)) {
+                let what = "a jump out of a nested function (return a value that says where to go on)";
+                self.unsupported(label.span, what);
+            } else {
+                self.error(label.span, format!("label '{name}' is not defined"));
+            }
         }
     }
 
@@ -90,6 +96,7 @@ impl<'a> Checker<'a> {
                 self.flush_pending(out);
                 TStmtKind::Expr(e)
             }
+            StmtKind::Function(ref def) => return self.nested_definition(def),
             StmtKind::Decl(decl) => return self.local_declaration(&unit.decls[decl], out),
             StmtKind::StaticAssert(ref assert) => return self.static_assert(assert),
             StmtKind::LocalLabels(ref labels) => return self.local_labels(labels),
@@ -145,7 +152,7 @@ impl<'a> Checker<'a> {
     /// An expression whose value is not used; records and arrays need not be copied.
     fn discarded(&mut self, e: TExprId) -> TExprId {
         match self.prog.types.get(self.ty(e)) {
-            CType::Array(..) | CType::Opaque(_) if self.prog.is_lvalue(e) => e,
+            CType::Array(..) if self.prog.is_lvalue(e) => e,
             _ => self.value_of(e),
         }
     }

@@ -122,7 +122,10 @@ pub fn image_bytes(program: &TypedProgram, obj: &palisade_c_types::tast::Object)
             ConstValue::Absolute(a) => {
                 a.to_le_bytes()[..usize::from(program.types.dm.ptr_bits() / 8)].to_vec()
             }
-            ConstValue::Addr(..) | ConstValue::Func(_) | ConstValue::Label(_) => return None,
+            ConstValue::Addr(..)
+            | ConstValue::Func(_)
+            | ConstValue::Label(_)
+            | ConstValue::LabelDiff { .. } => return None,
         };
         let at = item.offset as usize;
         bytes[at..at + plain.len()].copy_from_slice(&plain);

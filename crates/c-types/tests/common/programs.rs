@@ -53,6 +53,11 @@ pub const VALID: &[&str] = &[
     "void f(int x) { for (int i = 0; i < x; i++) { if (i) continue; break; } do x--; while (x); while (x) ; }",
     "extern int *const volatile p; int f(void) { return *p; }",
     "_Complex double z; __float128 q; typedef int v4 __attribute__((vector_size(16))); v4 v; _Complex float f(_Complex float);",
+    "typedef float v4 __attribute__((vector_size(16))); typedef int m4 __attribute__((vector_size(16))); v4 f(v4 a, v4 b, int i) { a += b * 2; a[i] = b[0]; m4 m = a < b; m[1]++; return __builtin_shuffle(a, b, m) - __builtin_convertvector(m, v4); }",
+    "typedef int m4 __attribute__((vector_size(16))); typedef short h8 __attribute__((vector_size(16))); h8 f(m4 a) { return (h8)(a << 1) + (h8)~a; } m4 t = { 1, 2 }; int g(void) { return (t + t)[1]; }",
+    "double _Complex f(double _Complex z, float x) { z *= z / (x + 2.0i); z++; __imag__ z -= __real__ z; if (z == x || !z) return ~z; return x ? -z : 1; } static _Complex float c = 1.0f + 2.0fi;",
+    "int f(int n) { int x = n, v[n]; int g(int k) { x += k; int h(void) { return x + n + sizeof v; } return h() + g(0); } int (*p)(int) = g; return g(p(1)); }",
+    "int f(int i) { static const int t[] = { &&a - &&a, &&b - &&a }; goto *(&&a + t[i]); a: return 1; b: return __builtin_classify_type(i); }",
     "int f(void) { return ((void)0, 1); } void g(void) { return (void)f(); }",
     "int w = sizeof(void) + sizeof(int (void)); void f0(void) { void *p = 0; p++; p += 2; }",
     "struct e {}; struct e e; int a0[0]; int n = sizeof(struct e) + sizeof a0;",
@@ -138,4 +143,11 @@ pub const INVALID: &[&str] = &[
     "void f(void) { int a; asm(\"\" : \"=r\"(1)); }",
     "int x __attribute__((aligned(3)));",
     "void f(void) { if ((struct s { int x; }){ 1 }) ; }",
+];
+
+/// Programs that are accepted, but not by every gcc.
+pub const NEWER: &[&str] = &[
+    "__float128 f(__float128 x, int n) { x += n; return x < 1.5Q ? -x : x / n; } _Float16 g(_Float16 h) { return h * 2 + (int)h; } _Decimal64 d(_Decimal64 a) { return a + 1.5DD; }",
+    "unsigned _BitInt(24) f(_BitInt(7) a, unsigned _BitInt(24) *p) { p[a] += a; return ~*p << 3; } _BitInt(100) b = 5; struct s { _BitInt(33) x; unsigned _BitInt(5) y : 3; };",
+    "\n#pragma palisade c23\nenum e : unsigned char { A, B }; constexpr int n = 3; int t[n] = { }; bool f([[maybe_unused]] int) { auto x = 1'000u; int *p = nullptr; static_assert(n == 3); return p || (static int){ 3 } == true; }",
 ];

@@ -25,7 +25,7 @@
 //! * `$direct_f(…)`: a call of `f` as a program makes it.
 
 /// The source files, by name.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 10] = [
     ("string.c", include_str!("string.c")),
     ("stdlib.c", include_str!("stdlib.c")),
     ("ctype.c", include_str!("ctype.c")),
@@ -34,6 +34,8 @@ const FILES: [(&str, &str); 8] = [
     ("posix.c", include_str!("posix.c")),
     ("wchar.c", include_str!("wchar.c")),
     ("signal.c", include_str!("signal.c")),
+    ("complex.c", include_str!("complex.c")),
+    ("softfloat.c", include_str!("softfloat.c")),
 ];
 
 /// Declarations of the operations that units use.

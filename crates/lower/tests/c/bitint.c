@@ -1,0 +1,10 @@
+int printf(const char *, ...);
+typedef _BitInt(7) i7; typedef unsigned _BitInt(7) u7; typedef _BitInt(33) i33; typedef unsigned _BitInt(100) u100; typedef _BitInt(128) i128; typedef unsigned _BitInt(3) u3; typedef unsigned _BitInt(24) u24;
+struct s { i7 a; u24 b; i33 c; u100 d; }; static i7 ga = -5; static u24 gb[3] = { 1, 0xffffff, 77 }; static u100 gd = 123456789;
+static u7 next(u7 x) { return x + 1; } static i33 wide(i33 a, i33 b) { return a * b; }
+int main(void) {
+  printf("%zu %zu %zu %zu %zu %zu %zu\n", sizeof(i7), sizeof(u24), sizeof(i33), sizeof(u100), sizeof(i128), sizeof(struct s), _Alignof(u100)); printf("%d %d %d %lld\n", (int)ga, (int)gb[1], (int)gb[2], (long long)gd);
+  u7 u = 127; u = next(u); printf("%d\n", (int)u); u = 100; u += 100; printf("%d\n", (int)u); u--; printf("%d\n", (int)u); u3 t = 9; printf("%d\n", (int)t); i7 i = 63; i = i - 100 + 30; printf("%d\n", (int)i); 
+  i33 a = 100000, b = 40000; printf("%lld\n", (long long)wide(a, b)); a = (i33)1 << 31; printf("%lld %lld\n", (long long)a, (long long)(a >> 3)); u100 big = (u100)1 << 99; printf("%llx\n", (unsigned long long)(big >> 40)); big = big * 2; printf("%d\n", big == 0); big -= 1; printf("%llx %llx\n", (unsigned long long)(big >> 64), (unsigned long long)big);
+  u24 arr[4] = { 1, 2, 3 }; u24 *p = arr; p[3] = 0x1ffffff; printf("%d %d\n", (int)arr[3], (int)(arr[3] + (u24)1)); *p += 5; printf("%d\n", (int)arr[0]); struct s s = { -64, 5, -1, 7 }, q; q = s; q.a += 1; printf("%d %d %lld %d\n", (int)q.a, (int)q.b, (long long)q.c, (int)q.d);
+  printf("%d %d\n", (i7)-1 < (u7)1, (i7)-1 < 1); printf("%d\n", (int)((u7)100 + (u7)100)); printf("%d\n", (int)((u7)100 + 100)); printf("%zu %zu\n", sizeof((u7)1 + (u7)1), sizeof((u7)1 + 1)); int sum = 0; for (u3 k = 0; k < 7; k++) sum += k; printf("%d\n", sum); i128 v = -1; printf("%d\n", v < 0); u24 m = ~(u24)0; printf("%d %d\n", (int)m, (int)(m >> 20)); _Bool o = (u7)64; printf("%d\n", o); double d = (i33)-7; printf("%g %d\n", d, (int)(i7)-3.7); return 0; }
