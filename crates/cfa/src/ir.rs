@@ -3,6 +3,7 @@
 //! Everything lives in arenas of one [`Program`] and is named by small indices, so that states of
 //! an analysis are cheap and a pass can share what it does not change.
 
+use crate::assumption::Assumption;
 use crate::effect::Effect;
 use crate::types::*;
 use palisade_base::{IdxVec, Span};
@@ -45,6 +46,8 @@ pub struct Program {
     pub places: IdxVec<PlaceId, Place>,
     /// Where execution starts: no parameters; globals hold their [`Init`] images then.
     pub entry: FuncId,
+    /// What was taken for granted when the automaton was made; not part of its text form.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// A function.
@@ -577,6 +580,7 @@ impl Program {
             exprs: IdxVec::new(),
             places: IdxVec::new(),
             entry: FuncId(0),
+            assumptions: Vec::new(),
         }
     }
 

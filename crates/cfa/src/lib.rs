@@ -12,9 +12,11 @@
 //! * [`mod@verify`]: well-formedness, checked after every pass in tests;
 //! * [`wto`] and [`callgraph`]: loops, orders and calls, computed once;
 //! * [`visit`]: what an operation uses;
+//! * [`assumption`]: what is taken for granted about the world around the program;
 //! * [`text`]: the form that people write and that parses back;
 //! * [`display`], [`dot`], [`json`]: forms to look at.
 
+pub mod assumption;
 pub mod callgraph;
 pub mod display;
 pub mod dot;
@@ -29,6 +31,7 @@ pub mod verify;
 pub mod visit;
 pub mod wto;
 
+pub use assumption::{Assumed, Assumption};
 pub use callgraph::CallGraph;
 pub use effect::{Effect, Math, Native, Printf, To};
 pub use ir::*;

@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use palisade_cfa::DataModel;
+use palisade_lower::{CheckSet, Missing, Options};
+use palisade_property::{Property, Reading};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,6 +57,56 @@ pub struct SourceArgs {
     /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
     #[arg(long, value_name = "STANDARD")]
     pub std: Option<String>,
+    #[command(flatten)]
+    pub world: WorldArgs,
+}
+
+impl SourceArgs {
+    /// What lowering is asked for a property.
+    pub fn options(&self, property: &Property) -> Options {
+        let missing = self.world.missing.unwrap_or(match property.reading {
+            Reading::Standard => MissingBody::Havoc,
+            Reading::Competition => MissingBody::Pure,
+        });
+        Options {
+            checks: property.checks().collect::<CheckSet>(),
+            entry: self.entry.clone().unwrap_or_else(|| property.entry.clone()),
+            missing: missing.into(),
+            malloc_may_fail: self.world.malloc_may_fail,
+        }
+    }
+}
+
+/// What is assumed about the world that the program runs in.
+#[derive(Args, Clone, Copy)]
+pub struct WorldArgs {
+    /// What a function without a body does [default: havoc, or pure with a .prp file].
+    #[arg(long, value_enum)]
+    pub missing: Option<MissingBody>,
+    /// Let every allocation fail or succeed.
+    #[arg(long)]
+    pub malloc_may_fail: bool,
+}
+
+/// What a function without a body does.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MissingBody {
+    /// Changes anything it can reach through its arguments, and globals whose address is taken.
+    Havoc,
+    /// Changes nothing.
+    Pure,
+    /// Is an error.
+    Error,
+}
+
+impl From<MissingBody> for Missing {
+    fn from(missing: MissingBody) -> Missing {
+        match missing {
+            MissingBody::Havoc => Missing::Havoc,
+            MissingBody::Pure => Missing::Pure,
+            MissingBody::Error => Missing::Error,
+        }
+    }
 }
 
 /// Data models by name.
@@ -96,6 +148,9 @@ pub struct CheckArgs {
     /// The analysis to run.
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub analysis: String,
+    /// Say `true` only if it rests on no assumption.
+    #[arg(long)]
+    pub strict: bool,
     /// CPU time, summed over all threads.
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
@@ -141,6 +196,8 @@ pub struct ValidateArgs {
     /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
     #[arg(long, value_name = "STANDARD")]
     pub std: Option<String>,
+    #[command(flatten)]
+    pub world: WorldArgs,
     /// CPU time, summed over all threads.
     #[arg(long, default_value = "90s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
@@ -160,6 +217,7 @@ impl ValidateArgs {
             include: self.include.clone(),
             define: self.define.clone(),
             std: self.std.clone(),
+            world: self.world,
         }
     }
 }

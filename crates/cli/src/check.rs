@@ -21,7 +21,8 @@ const FALSE: u8 = 1;
 const UNKNOWN: u8 = 3;
 
 /// Why a property that holds is not said to hold; see [`Property::disputed`].
-pub const DISPUTED: &str = "a left shift may leave its signed type, which some count as an overflow";
+pub const DISPUTED: &str = "a left shift may leave its signed type: an overflow in some tasks of the \
+    competition and none in others; `--property no-overflow` asks in the sense of C11";
 
 /// Settles a property and prints the verdict line.
 pub fn check(args: &CheckArgs) -> u8 {
@@ -36,7 +37,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let property = &question.property;
     let disputed = property.disputed();
     let checks = property.checks().chain(disputed.iter().flat_map(Property::checks));
-    let options = Options { checks: checks.collect::<CheckSet>(), entry: property.entry.clone() };
+    let options = Options { checks: checks.collect::<CheckSet>(), ..args.source.options(property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(goal) = property.unsupported() {
         return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
@@ -63,6 +64,9 @@ pub fn check(args: &CheckArgs) -> u8 {
         }
     }
     line.clear();
+    if args.strict {
+        settled = settled.strictly(&program);
+    }
     let to_the_end = args.witness.is_some() || args.sarif.is_some() || args.report.is_some() || args.json;
     let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
     write_files(args, &finding);

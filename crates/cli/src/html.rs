@@ -41,6 +41,9 @@ pub fn page(finding: &Finding<'_>) -> String {
     if let Some(engine) = finding.settled.engine {
         item("settled by", engine);
     }
+    for assumption in &finding.settled.assumptions {
+        item("assuming", &assumption.text(finding.program));
+    }
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
         item("violation", &replay.kind.to_string());
         item("inputs in order", &story.inputs().join(", "));

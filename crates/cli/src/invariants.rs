@@ -7,7 +7,7 @@ use palisade_analyses::invariants::isolate::Isolator;
 use palisade_base::{Budget, SourceMap, Span};
 use palisade_cfa::{FuncId, LocId, Program};
 use palisade_domains::{DOMAINS, Domain};
-use palisade_lower::{CheckSet, Options};
+use palisade_lower::Options;
 use palisade_property::Property;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,10 +39,8 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let property = Property::assertions();
-    let options = Options {
-        checks: property.checks().collect::<CheckSet>(),
-        entry: args.source.entry.clone().unwrap_or_default(),
-    };
+    let options =
+        Options { entry: args.source.entry.clone().unwrap_or_default(), ..args.source.options(&property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(edge) = input.program.unmodelled_calls().next() {
         let at = input.sources.position(input.program.edges[edge].span);

@@ -1,6 +1,7 @@
 //! The result for machines: one JSON object.
 
 use crate::finding::{Finding, TraceLine};
+use palisade_cfa::Assumption;
 use palisade_portfolio::Verdict;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         "property": finding.property.to_string(),
         "engine": finding.settled.engine,
         "evidence": finding.evidence(),
+        "assumptions": assumptions(finding),
         "failed_checks": finding.settled.rejected.len(),
         "failed_check_reasons": finding.settled.rejected,
         "cpu_seconds": cpu.as_secs_f64(),
@@ -52,6 +54,18 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         );
     }
     object
+}
+
+/// What the verdict rests on besides the evidence.
+pub fn assumptions(finding: &Finding<'_>) -> Value {
+    let object = |a: &Assumption| {
+        let mut object = json!({"kind": a.what.name(), "text": a.text(finding.program)});
+        if a.what.is_missing() {
+            object["function"] = json!(&*finding.program.funcs[a.func].name);
+        }
+        object
+    };
+    finding.settled.assumptions.iter().map(object).collect()
 }
 
 fn line(line: &TraceLine) -> Value {

@@ -2,8 +2,8 @@
 
 use crate::input;
 use palisade_cfa::Program;
-use palisade_property::Property;
 use palisade_property::spc::{self, Automaton, EventKind, SpcError};
+use palisade_property::{Property, Reading};
 
 /// A question.
 pub struct Question {
@@ -46,7 +46,7 @@ impl Question {
             return property.map_err(fail).ok().map(Question::from);
         }
         let automata = spc::parse(&text).map_err(|e| complain(name, &text, &e)).ok()?;
-        let property = Property { entry: "main".into(), goals: Vec::new() };
+        let property = Property { entry: "main".into(), goals: Vec::new(), reading: Reading::Standard };
         Some(Question { property, observers: Some(Specification { file: name.into(), text, automata }) })
     }
 

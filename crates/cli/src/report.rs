@@ -76,6 +76,9 @@ pub fn text(finding: &Finding<'_>) -> String {
     if let Some(Certificate::Contracts { contracts, .. }) = &finding.settled.certificate {
         text.extend(contracts.iter().map(|c| contract(finding.program, c)));
     }
+    for assumption in &finding.settled.assumptions {
+        let _ = writeln!(text, "assuming: {}", assumption.text(finding.program));
+    }
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
         if !first.is_empty() {

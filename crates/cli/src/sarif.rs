@@ -1,6 +1,7 @@
 //! SARIF 2.1.0: violations for code scanning, with the way there as a code flow.
 
 use crate::finding::{Finding, Story, TraceLine};
+use crate::json;
 use palisade_portfolio::Verdict;
 use palisade_witness::sha256;
 use serde_json::{Value, json};
@@ -27,6 +28,11 @@ pub fn log(finding: &Finding<'_>) -> Value {
         (Verdict::False(goal), Some(story)) => vec![result(finding, goal, story)],
         _ => Vec::new(),
     };
+    let verdict = match &finding.settled.verdict {
+        Verdict::True => "true",
+        Verdict::False(_) => "false",
+        Verdict::Unknown(_) => "unknown",
+    };
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -37,6 +43,7 @@ pub fn log(finding: &Finding<'_>) -> Value {
                 "rules": rules,
             }},
             "results": results,
+            "properties": {"verdict": verdict, "assumptions": json::assumptions(finding)},
         }],
     })
 }

@@ -6,7 +6,8 @@ use crate::{USAGE, input, report};
 use palisade_analyses::invariants::functions::Method;
 use palisade_cfa::{EdgeId, Scalar};
 use palisade_interp::{Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
-use palisade_lower::Options;
+use palisade_lower::{CheckSet, Options};
+use palisade_property::Property;
 use std::io::Write;
 
 /// Shows the automaton of a program.
@@ -72,10 +73,7 @@ impl Output for Streams {
 
 /// Reads a program with all checks.
 fn read(source: &SourceArgs) -> Option<Input> {
-    let mut options = Options::default();
-    if let Some(entry) = &source.entry {
-        options.entry.clone_from(entry);
-    }
+    let options = Options { checks: CheckSet::ALL, ..source.options(&Property::assertions()) };
     input::read(source, &options)
 }
 

@@ -13,9 +13,8 @@ use crate::{USAGE, check, report, watchdog};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_interp::{Config, Discard, Inputs, Interp, Outcome, State};
-use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
-use palisade_property::{Goal, Property};
+use palisade_property::{Goal, Property, Reading};
 use palisade_witness::marks::{Marked, Marks};
 use palisade_witness::model::*;
 use palisade_witness::monitor::{Monitor, Number, ResultOp, ResultTest, Woven, fixed_variable, marks_of};
@@ -134,6 +133,7 @@ fn stated_property(specification: &str) -> Result<Property, String> {
         format!("CHECK( init(main()), LTL({}) )", specification.trim())
     };
     let mut property = Property::parse_prp(&text).map_err(|e| e.message)?;
+    property.reading = Reading::Standard;
     for goal in &mut property.goals {
         // How failing assertions are written as a call.
         if *goal == Goal::NoCall("__assert_fail".into()) {
@@ -157,8 +157,7 @@ impl Validator<'_> {
         marked: &Marked,
         property: &Property,
     ) -> Result<(SourceMap, Program), (Option<usize>, String)> {
-        let options =
-            Options { checks: property.checks().collect::<CheckSet>(), entry: property.entry.clone() };
+        let options = self.source.options(property);
         let Some((sources, compiled)) = input::compile(&marked.files, &self.source, &options) else {
             return Err((None, "the program is too large".into()));
         };

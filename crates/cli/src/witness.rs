@@ -1,6 +1,7 @@
 //! Writes the witness of a verdict.
 
 use crate::finding::Finding;
+use palisade_cfa::Assumption;
 use palisade_property::Property;
 use palisade_witness::correctness::invariants;
 use palisade_witness::model::*;
@@ -41,7 +42,13 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
     // Two witnesses that differ in content or time have different names.
     let seed = format!("{}{}", now.as_nanos(), yaml::write(std::slice::from_ref(&entry)));
     entry.metadata.uuid = uuid(sha256::digest(seed.as_bytes()));
-    Some(yaml::write(&[entry]))
+    Some(assumptions(finding) + &yaml::write(&[entry]))
+}
+
+/// What the verdict rests on, as comments: the format has no other room for it.
+fn assumptions(finding: &Finding<'_>) -> String {
+    let line = |a: &Assumption| format!("# assuming: {}\n", a.text(finding.program));
+    finding.settled.assumptions.iter().map(line).collect()
 }
 
 /// The property as lines of a property file.

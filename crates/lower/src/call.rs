@@ -9,6 +9,7 @@ use crate::Lowerer;
 use crate::checked::Text;
 use crate::either::Order;
 use crate::lowerer::Reported;
+use crate::options::Missing;
 use crate::scan::Traits;
 use palisade_base::{Diagnostic, Span};
 use palisade_c_types::tast::*;
@@ -303,14 +304,18 @@ impl Lowerer<'_> {
             return;
         }
         let name = self.names.name(self.typed.funcs[f].name);
-        let known = name.starts_with('$') || self.contracts.get(name).is_some();
+        let known = self.is_known(name);
         let message = match self.effect_of(f) {
             Effect::Unmodelled => {
                 format!("`{name}` is not supported: a run that reaches it cannot be followed")
             }
-            Effect::Pure if !known => {
-                format!("`{name}` has no body: its result is arbitrary and it changes nothing else")
-            }
+            Effect::Pure | Effect::Arbitrary if !known => match self.options.missing {
+                Missing::Error => {
+                    let message = format!("`{name}` has no body");
+                    return self.diagnostics.push(Diagnostic::error(span, message));
+                }
+                _ => format!("`{name}` has no body"),
+            },
             _ => return,
         };
         if !name.starts_with('$') {

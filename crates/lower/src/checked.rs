@@ -4,6 +4,7 @@
 use crate::Lowerer;
 use crate::call::Into;
 use crate::contract::{Contract, Meaning, Role};
+use crate::options::Missing;
 use palisade_base::Span;
 use palisade_c_types::tast::*;
 use palisade_c_types::types::CTypeId;
@@ -29,11 +30,31 @@ impl Lowerer<'_> {
                 // Calls of these are no calls: only something odd leads here.
                 Meaning::Operation | Meaning::Scan => return Effect::Unmodelled,
                 // The name is used for something else.
-                _ if !self.fits(f, contract) => return Effect::Pure,
+                _ if !self.fits(f, contract) => return self.missing_effect(),
                 _ => {}
             }
+        } else if !self.is_known(name) {
+            return self.missing_effect();
         }
         self.contracts.effect(name).unwrap_or(Effect::Pure)
+    }
+
+    /// What a function does that nobody knows.
+    fn missing_effect(&self) -> Effect {
+        match self.options.missing {
+            Missing::Havoc => Effect::Arbitrary,
+            Missing::Pure | Missing::Error => Effect::Pure,
+        }
+    }
+
+    /// Whether it is known what a function of this name does, although it has no body: it is of the
+    /// library, an operation, or a function by which programs say that something is wrong.
+    pub(crate) fn is_known(&self, name: &str) -> bool {
+        name.starts_with(['$', '.'])
+            || self.contracts.get(name).is_some()
+            || self.contracts.effect(name).is_some()
+            || matches!(name, "__VERIFIER_error" | "reach_error")
+            || crate::library::is_operation(name)
     }
 
     /// Whether a function is declared as the table says, as far as it matters for calls.

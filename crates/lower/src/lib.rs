@@ -46,7 +46,7 @@ mod types;
 pub use compile::{Compiled, compile};
 pub use contract::{Contract, Meaning, Param, Role, Store, contracts};
 pub use library::is_operation;
-pub use options::{CheckSet, Options};
+pub use options::{CheckSet, Missing, Options};
 
 pub(crate) use lowerer::Lowerer;
 

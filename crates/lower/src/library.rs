@@ -24,8 +24,9 @@ enum Exit {
 enum Operation {
     Nondet { input: bool },
     Assume,
-    Allocate { size: usize, kind: AllocKind },
+    Allocate { size: usize, kind: AllocKind, may_fail: bool },
     AllocateZeroed,
+    Exhausted,
     Free,
     CheckFreeable,
     CheckFree,
@@ -43,13 +44,15 @@ enum Operation {
 
 fn operation(name: &str) -> Option<Operation> {
     use Operation::*;
-    let heap = |size| Allocate { size, kind: AllocKind::Heap };
+    let heap = |size| Allocate { size, kind: AllocKind::Heap, may_fail: true };
     Some(match crate::compile::plain_name(name) {
         "__VERIFIER_assume" | "$assume" => Assume,
         "malloc" | "valloc" | "pvalloc" => heap(0),
         "memalign" | "aligned_alloc" => heap(1),
         "calloc" => AllocateZeroed,
-        "alloca" => Allocate { size: 0, kind: AllocKind::Stack },
+        "alloca" => Allocate { size: 0, kind: AllocKind::Stack, may_fail: false },
+        "$malloc" => Allocate { size: 0, kind: AllocKind::Heap, may_fail: false },
+        "$exhausted" => Exhausted,
         "free" | "cfree" => Free,
         "$check_freeable" => CheckFreeable,
         "$check_free" => CheckFree,
@@ -161,9 +164,21 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<ExprId> {
         match operation {
-            Operation::Allocate { size, kind } => {
+            Operation::Allocate { size, kind, may_fail } => {
                 let size = self.size_arg(&args, size);
-                self.deliver(e, into, Scalar::Ptr, |dst| Op::Alloc { dst, size, kind, zeroed: false })
+                let alloc = |dst| Op::Alloc { dst, size, kind, zeroed: false };
+                if may_fail {
+                    self.allocation(e, None, alloc, into, span)
+                } else {
+                    self.deliver(e, into, Scalar::Ptr, alloc)
+                }
+            }
+            Operation::Exhausted => {
+                let exhausted = match self.exhausted(span) {
+                    Some(choice) => self.pool.convert_int(choice, IntTy::I32),
+                    None => self.pool.int(IntTy::I32, 0),
+                };
+                self.give(exhausted, into, e)
             }
             Operation::AllocateZeroed => self.calloc(e, &args, into, span),
             Operation::Free => {
@@ -339,15 +354,30 @@ impl Lowerer<'_> {
             (Some(..=1), _) | (_, Some(..=1)) => true,
             _ => false,
         };
-        if known {
-            return self.deliver(e, into, Scalar::Ptr, alloc);
-        }
-        let overflow = self.pool.overflow(BinOp::Mul, n, each);
+        let overflow = (!known).then(|| self.pool.overflow(BinOp::Mul, n, each));
+        self.allocation(e, overflow, alloc, into, span)
+    }
+
+    /// An allocation on the heap: gives a null pointer where it is known to fail, and anywhere if
+    /// memory may be exhausted.
+    fn allocation(
+        &mut self,
+        e: TExprId,
+        fails: Option<ExprId>,
+        alloc: impl FnOnce(PlaceId) -> Op,
+        into: Into,
+        span: Span,
+    ) -> Option<ExprId> {
+        let fails = match (fails, self.exhausted(span)) {
+            (Some(a), Some(b)) => self.pool.or(a, b),
+            (Some(fails), None) | (None, Some(fails)) => fails,
+            (None, None) => return self.deliver(e, into, Scalar::Ptr, alloc),
+        };
         let var = self.scalar_temp(Scalar::Ptr);
         let dst = self.pool.var(var);
         let (bad, fine) = (self.at.graph.node(span), self.at.graph.node(span));
         let join = self.at.graph.node(span);
-        self.split(overflow, bad, fine, span);
+        self.split(fails, bad, fine, span);
         self.at.graph.move_to(Some(bad));
         let null = self.pool.null();
         self.assign(dst, null, span);
@@ -357,6 +387,15 @@ impl Lowerer<'_> {
         self.at.graph.enter(join);
         let value = self.pool.load(dst);
         self.give(value, into, e)
+    }
+
+    /// Whether memory is exhausted at this moment, if it may ever be; otherwise that is assumed away.
+    fn exhausted(&mut self, span: Span) -> Option<ExprId> {
+        if self.options.malloc_may_fail {
+            return Some(self.havoc(Scalar::BOOL, false, span));
+        }
+        self.pool.program.assume(Assumed::AllocationSucceeds, self.at.func, span);
+        None
     }
 
     /// What runs at the normal end: the functions that were registered for it, then destructors.
@@ -403,6 +442,7 @@ impl Operation {
         match self {
             Operation::Nondet { .. }
             | Operation::Abort
+            | Operation::Exhausted
             | Operation::FailedAssertion
             | Operation::SetErrno { .. }
             | Operation::Nothing => 0,

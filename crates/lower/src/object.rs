@@ -2,6 +2,7 @@
 
 use crate::Lowerer;
 use crate::either::Order;
+use crate::library::{External, external};
 use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::{self, *};
@@ -193,7 +194,15 @@ impl Lowerer<'_> {
             let sig = Signature { ret, params, variadic: sig.variadic };
             ty = self.pool.program.types.push(Type::Func(sig));
         }
+        let missing = func.body.is_none() && !self.is_known(&name);
         let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None, effect });
+        if missing {
+            let assumed = match effect {
+                Effect::Arbitrary => Assumed::MissingHavocs,
+                _ => Assumed::MissingIsPure,
+            };
+            self.pool.program.assume(assumed, id, func.span);
+        }
         self.funcs[f] = Some(id);
         id
     }

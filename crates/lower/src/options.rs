@@ -32,6 +32,17 @@ impl FromIterator<CheckKind> for CheckSet {
     }
 }
 
+/// What is taken for a function without a body about which nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// It may change whatever it can reach through its arguments, and globals whose address is taken.
+    Havoc,
+    /// It changes nothing.
+    Pure,
+    /// An error: the program must be whole.
+    Error,
+}
+
 /// What lowering is asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -41,11 +52,20 @@ pub struct Options {
     /// The function in which execution starts. Empty for code that is only looked at function by
     /// function: its automaton starts in a function that returns at once.
     pub entry: String,
+    /// What is taken for functions that nobody has.
+    pub missing: Missing,
+    /// Whether allocations may fail.
+    pub malloc_may_fail: bool,
 }
 
 impl Default for Options {
-    /// All checks, from `main` on.
+    /// All checks, from `main` on; nobody knows what missing functions do, and allocations succeed.
     fn default() -> Self {
-        Options { checks: CheckSet::ALL, entry: "main".into() }
+        Options {
+            checks: CheckSet::ALL,
+            entry: "main".into(),
+            missing: Missing::Havoc,
+            malloc_may_fail: false,
+        }
     }
 }

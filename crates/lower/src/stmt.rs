@@ -309,6 +309,7 @@ impl Lowerer<'_> {
     }
 
     fn asm(&mut self, asm: &Asm, span: Span) {
+        self.pool.program.assume(Assumed::AsmChangesOutputs, self.at.func, span);
         if asm.clobbers_memory {
             let message = "`asm` is taken to change its outputs only: its memory clobber is ignored";
             self.warn_once(Reported::AsmMemory, span, message);

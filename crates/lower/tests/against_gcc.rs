@@ -5,7 +5,7 @@
 use palisade_base::SourceMap;
 use palisade_cfa::DataModel;
 use palisade_interp::{Captured, Config, Interp, Listed, Outcome};
-use palisade_lower::{CheckSet, Options, compile};
+use palisade_lower::{Options, compile};
 use std::path::Path;
 use std::process::Command;
 
@@ -41,7 +41,7 @@ fn compare(name: &str) {
     let text = std::fs::read_to_string(&file).expect("the program is there");
     let mut map = SourceMap::new();
     let id = map.add(name, text).expect("the program is small");
-    let options = Options { checks: CheckSet::ALL, entry: "main".into() };
+    let options = Options::default();
     let compiled = compile(&mut map, &[id], DataModel::Lp64, &options);
     let program = compiled.program.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
     assert_eq!(palisade_cfa::verify(&program), []);

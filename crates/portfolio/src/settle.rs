@@ -3,7 +3,7 @@
 use crate::race::{Runner, race};
 use crate::registry::{self, Analysis};
 use palisade_base::Budget;
-use palisade_cfa::{Callee, EdgeId, Op, Program};
+use palisade_cfa::{Assumed, Assumption, Callee, EdgeId, Op, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;
@@ -37,6 +37,8 @@ pub struct Settled {
     pub certificate: Option<Certificate>,
     /// The run that violates it.
     pub replay: Option<Replay>,
+    /// What the verdict rests on besides the evidence.
+    pub assumptions: Vec<Assumption>,
     /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
     pub rejected: Vec<String>,
 }
@@ -50,8 +52,37 @@ impl Settled {
             task: None,
             certificate: None,
             replay: None,
+            assumptions: Vec::new(),
             rejected: Vec::new(),
         }
+    }
+
+    /// The same without faith: a property that holds only under assumptions is not known to hold.
+    pub fn strictly(self, program: &Program) -> Settled {
+        if !matches!(self.verdict, Verdict::True) || self.assumptions.is_empty() {
+            return self;
+        }
+        let texts: Vec<String> = self.assumptions.iter().map(|a| a.text(program)).collect();
+        Settled { rejected: self.rejected, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
+    }
+
+    /// The assumptions of the program that the verdict rests on. All of them stand behind a proof;
+    /// behind a run only those about what the run did.
+    fn assuming(self, program: &Program) -> Settled {
+        let mut assumptions = match self.verdict {
+            Verdict::Unknown(_) => Vec::new(),
+            _ => program.assumptions_that_matter(),
+        };
+        if let Some(replay) = &self.replay {
+            assumptions.retain(|a| match a.what {
+                Assumed::MissingIsPure | Assumed::MissingHavocs => {
+                    replay.run.unknown_functions.contains(&a.func)
+                }
+                Assumed::AllocationSucceeds => false,
+                Assumed::AsmChangesOutputs => true,
+            });
+        }
+        Settled { assumptions, ..self }
     }
 }
 
@@ -63,6 +94,17 @@ const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 /// Settles the property of an instrumented program with the analysis of a name, or with all of
 /// them (`auto`).
 pub fn settle(
+    program: &Arc<Program>,
+    property: &Property,
+    analysis: &str,
+    budget: &Budget,
+    progress: &Progress<'_>,
+) -> Settled {
+    by_depth(program, property, analysis, budget, progress).assuming(program)
+}
+
+/// Follows recursive calls deeper and deeper until an engine has something to show.
+fn by_depth(
     program: &Arc<Program>,
     property: &Property,
     analysis: &str,

@@ -92,7 +92,8 @@ impl Generator {
 fn compile(text: &str, property: &Property) -> Program {
     let mut sources = SourceMap::default();
     let file = sources.add("random.c", text.to_string()).expect("small");
-    let options = Options { checks: property.checks().collect::<CheckSet>(), entry: property.entry.clone() };
+    let checks = property.checks().collect::<CheckSet>();
+    let options = Options { checks, entry: property.entry.clone(), ..Options::default() };
     let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
     let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
     palisade_property::instrument(&mut program, property);

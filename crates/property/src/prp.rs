@@ -1,6 +1,6 @@
 //! SV-COMP property files: lines of the form `CHECK( init(main()), LTL(G ! overflow) )`.
 
-use crate::Property;
+use crate::{Property, Reading};
 use palisade_cfa::{CheckKind, EdgeId};
 use std::fmt;
 
@@ -13,8 +13,11 @@ pub enum Goal {
     NoCall(String),
     /// The label of this name is never reached.
     NoLabel(String),
-    /// No signed integer operation leaves its type.
+    /// No signed integer operation leaves its type; left shifts (C11 6.5.7) are such operations,
+    /// but see [`Reading`](crate::Reading).
     NoOverflow,
+    /// No signed `+ - * / %` or unary minus leaves its type.
+    NoArithmeticOverflow,
     /// No left shift of a signed integer leaves its type.
     NoShiftOverflow,
     /// Only what can be freed is freed.
@@ -46,6 +49,7 @@ impl Goal {
         match self {
             Goal::Assertions | Goal::NoCall(_) | Goal::NoLabel(_) => "unreach-call",
             Goal::NoOverflow => "no-overflow",
+            Goal::NoArithmeticOverflow => "no-arithmetic-overflow",
             Goal::NoShiftOverflow => "no-shift-overflow",
             Goal::ValidFree => "valid-free",
             Goal::ValidDeref => "valid-deref",
@@ -64,7 +68,8 @@ impl Goal {
         match self {
             Goal::Assertions => kind == Assertion,
             Goal::NoCall(_) | Goal::NoLabel(_) => kind == ForbiddenCall,
-            Goal::NoOverflow => kind == SignedOverflow,
+            Goal::NoOverflow => matches!(kind, SignedOverflow | ShiftOverflow),
+            Goal::NoArithmeticOverflow => kind == SignedOverflow,
             Goal::NoShiftOverflow => kind == ShiftOverflow,
             Goal::ValidFree => kind == Free,
             // What cannot be written may be read.
@@ -86,6 +91,7 @@ impl Goal {
             Goal::NoCall(f) => format!("G ! call({f}())"),
             Goal::NoLabel(l) => format!("G ! label({l})"),
             Goal::NoOverflow => "G ! overflow".into(),
+            Goal::NoArithmeticOverflow => "G ! arithmetic-overflow".into(),
             Goal::NoShiftOverflow => "G ! shift-overflow".into(),
             Goal::Termination => "F end".into(),
             Goal::NoDataRace => "G ! data-race".into(),
@@ -121,8 +127,8 @@ impl fmt::Display for PrpError {
 impl std::error::Error for PrpError {}
 
 impl Property {
-    /// Reads a property file. Blank lines and lines that start with `#` are skipped; all others
-    /// must be `CHECK` lines about the same entry function.
+    /// Reads a property file, in the competition's sense. Blank lines and lines that start with `#`
+    /// are skipped; all others must be `CHECK` lines about the same entry function.
     pub fn parse_prp(text: &str) -> Result<Property, PrpError> {
         let mut property: Option<Property> = None;
         for (i, line) in text.lines().enumerate() {
@@ -132,7 +138,7 @@ impl Property {
             let mut p = Scanner { line, at: 0, number: i + 1 };
             let (entry, goal) = p.check_line()?;
             match &mut property {
-                None => property = Some(Property { entry, goals: vec![goal] }),
+                None => property = Some(Property { entry, goals: vec![goal], reading: Reading::Competition }),
                 Some(known) if known.entry == entry => known.goals.push(goal),
                 Some(known) => {
                     return Err(p.error(&format!("all lines must start at `{}()`", known.entry)));
@@ -227,6 +233,7 @@ impl Scanner<'_> {
                 Goal::NoLabel(label)
             }
             (true, "overflow") => Goal::NoOverflow,
+            (true, "arithmetic-overflow") => Goal::NoArithmeticOverflow,
             (true, "shift-overflow") => Goal::NoShiftOverflow,
             (true, "data-race") => Goal::NoDataRace,
             (false, "valid-free") => Goal::ValidFree,

@@ -230,7 +230,7 @@ mod tests {
     fn flow(text: &str) -> Flow {
         let mut map = SourceMap::new();
         let file = map.add("test.i", text.into()).expect("a small file fits");
-        let options = Options { checks: CheckSet::NONE, entry: String::new() };
+        let options = Options { checks: CheckSet::NONE, entry: String::new(), ..Options::default() };
         let compiled = compile(&mut map, &[file], DataModel::Lp64, &options);
         let program = compiled.program.expect("the program is fine");
         let graph = program.analyse();

@@ -146,7 +146,7 @@ pub fn measure(
     let mut map = SourceMap::new();
     let too_large = || Trouble::Rejected(vec!["larger than 4 GB".into()]);
     let file = map.add(name, text).ok_or_else(too_large)?;
-    let options = Options { checks: CheckSet::NONE, entry: String::new() };
+    let options = Options { checks: CheckSet::NONE, entry: String::new(), ..Options::default() };
     let compiled = compile(&mut map, &[file], setup.data_model, &options);
     let Some(program) = compiled.program else {
         let errors = compiled.diagnostics.iter().filter(|d| d.is_error());

@@ -15,6 +15,8 @@
 //! * `$unknown_…()`: any value of its type, chosen by the model; `$input_…()`: an input of the
 //!   program; `$opaque_…()`: a value that is not computed, so that no run gets past it;
 //! * `$assume(c)`: goes on only if `c` holds;
+//! * `$malloc(n)`: as `malloc`, but never fails;
+//! * `$exhausted()`: whether an allocation fails now, if allocations may fail at all;
 //! * `$readable(p, n)`, `$writable(p, n)`: `n` bytes may be read or written there; `$scramble(p, n)`: they
 //!   become arbitrary;
 //! * `$check_freeable(p)`: `p` may be handed to `free`; `$check_free(c)`: `c` holds, or something is
@@ -49,7 +51,8 @@ const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *);
     int $opaque_int(void); unsigned $opaque_uint(void); long $opaque_long(void); \
     unsigned long $opaque_ulong(void); unsigned long $opaque_size(void); double $opaque_double(void); \
     float $opaque_float(void); long double $opaque_ldouble(void); void *$opaque_ptr(void); \
-    char *$opaque_char(void); int $input_int(void);\n";
+    char *$opaque_char(void); int $input_int(void); \
+    void *$malloc(unsigned long); int $exhausted(void);\n";
 
 /// Helpers that made source calls.
 const HELPERS: &str = "void $fill_some(void *, unsigned long); void $fill_string(char *, unsigned long); \

@@ -142,7 +142,7 @@ char *$realpath(const char *path, char *to)
         return 0;
     }
     if (to == 0)
-        to = __builtin_malloc(4096);
+        to = $malloc(4096);
     $fill_string(to, 4096);
     return to;
 }
@@ -158,7 +158,7 @@ char *$getcwd(char *to, unsigned long n)
     if (to == 0) {
         if (n == 0)
             n = 4096;
-        to = __builtin_malloc(n);
+        to = $malloc(n);
     } else if (n == 0) {
         $set_errno();
         return 0;
@@ -220,7 +220,7 @@ void *$opendir(const char *path)
         $set_errno();
         return 0;
     }
-    return __builtin_malloc(280);
+    return $malloc(280);
 }
 void *$fdopendir(int fd)
 {
@@ -380,7 +380,7 @@ void *$tsearch(const void *key, void **root, int (*compare)(const void *, const 
             return *at;
         at = c < 0 ? &(*at)->left : &(*at)->right;
     }
-    node = __builtin_malloc(sizeof *node);
+    node = $malloc(sizeof *node);
     node->key = key;
     node->left = 0;
     node->right = 0;

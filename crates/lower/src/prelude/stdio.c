@@ -95,7 +95,7 @@ void *$new_file(void)
         $set_errno();
         return 0;
     }
-    f = __builtin_malloc(sizeof *f);
+    f = $malloc(sizeof *f);
     f->fd = fd < 3 ? 3 : fd;
     f->eof = 0;
     f->error = 0;
@@ -537,7 +537,7 @@ int $vasprintf(char **to, const char *format, __builtin_va_list list)
         $set_errno();
         return -1;
     }
-    text = __builtin_malloc((unsigned long)n + 1);
+    text = $malloc((unsigned long)n + 1);
     $direct_vsnprintf(text, (unsigned long)n + 1, format, list);
     *to = text;
     return n;

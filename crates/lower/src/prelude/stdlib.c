@@ -245,7 +245,7 @@ void $qsort(void *base, unsigned long n, unsigned long size,
     unsigned long width;
     if (n < 2 || size == 0)
         return;
-    b = __builtin_malloc(n * size);
+    b = $malloc(n * size);
     for (width = 1; width < n; width *= 2) {
         unsigned long low;
         for (low = 0; low < n; low += 2 * width) {
@@ -302,7 +302,9 @@ void *$realloc(void *old, unsigned long size)
         return 0;
     }
     had = $object_size(old);
-    new = __builtin_malloc(size);
+    if ($exhausted())
+        return 0;
+    new = $malloc(size);
     __builtin_memcpy(new, old, had < size ? had : size);
     __builtin_free(old);
     return new;
@@ -323,7 +325,9 @@ int $posix_memalign(void **to, unsigned long alignment, unsigned long size)
 {
     if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
         return 22;
-    *to = __builtin_malloc(size);
+    if ($exhausted())
+        return 12;
+    *to = $malloc(size);
     return 0;
 }
 
@@ -419,7 +423,7 @@ void $qsort_r(void *base, unsigned long n, unsigned long size,
     unsigned long j;
     if (n < 2 || size == 0)
         return;
-    one = __builtin_malloc(size);
+    one = $malloc(size);
     for (i = 1; i < n; i++)
         for (j = i; j > 0 && compare(a + (j - 1) * size, a + j * size, arg) > 0; j--) {
             __builtin_memcpy(one, a + j * size, size);

@@ -402,7 +402,10 @@ unsigned long $strlen(const char *s);
 char *$strdup(const char *s)
 {
     unsigned long n = $strlen(s) + 1;
-    char *copy = __builtin_malloc(n);
+    char *copy;
+    if ($exhausted())
+        return 0;
+    copy = $malloc(n);
     __builtin_memcpy(copy, s, n);
     return copy;
 }
@@ -416,7 +419,10 @@ unsigned long $strnlen(const char *s, unsigned long max);
 char *$strndup(const char *s, unsigned long max)
 {
     unsigned long n = $strnlen(s, max);
-    char *copy = __builtin_malloc(n + 1);
+    char *copy;
+    if ($exhausted())
+        return 0;
+    copy = $malloc(n + 1);
     __builtin_memcpy(copy, s, n);
     copy[n] = 0;
     return copy;

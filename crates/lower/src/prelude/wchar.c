@@ -199,7 +199,7 @@ unsigned long $wcslen(const int *s);
 int *$wcsdup(const int *s)
 {
     unsigned long n = ($wcslen(s) + 1) * sizeof *s;
-    int *copy = __builtin_malloc(n);
+    int *copy = $malloc(n);
     __builtin_memcpy(copy, s, n);
     return copy;
 }

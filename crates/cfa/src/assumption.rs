@@ -1,0 +1,93 @@
+//! What the automaton of a program takes for granted about the world that the program runs in.
+
+use crate::callgraph::CallGraph;
+use crate::ir::*;
+use palisade_base::Span;
+
+/// Something that is taken for granted, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Assumption {
+    /// What.
+    pub what: Assumed,
+    /// The function that it is about, or in whose body it is made: it matters if a run may call it.
+    pub func: FuncId,
+    /// The source it is made for.
+    pub span: Span,
+}
+
+/// What can be taken for granted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Assumed {
+    /// A function without a body, about which nothing is known, changes nothing.
+    MissingIsPure,
+    /// Such a function changes only what its arguments lead to and globals whose address it may have.
+    MissingHavocs,
+    /// Allocations never fail.
+    AllocationSucceeds,
+    /// An `asm` statement changes its outputs and nothing else.
+    AsmChangesOutputs,
+}
+
+impl Assumed {
+    /// A short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Assumed::MissingIsPure => "missing-pure",
+            Assumed::MissingHavocs => "missing-havoc",
+            Assumed::AllocationSucceeds => "allocation",
+            Assumed::AsmChangesOutputs => "asm",
+        }
+    }
+
+    /// Whether it is about a function without a body.
+    pub fn is_missing(self) -> bool {
+        matches!(self, Assumed::MissingIsPure | Assumed::MissingHavocs)
+    }
+}
+
+impl Assumption {
+    /// The assumption as a sentence without its full stop.
+    pub fn text(&self, program: &Program) -> String {
+        let name = &program.funcs[self.func].name;
+        match self.what {
+            Assumed::MissingIsPure => {
+                format!("`{name}` has no body: it changes nothing and returns any value")
+            }
+            Assumed::MissingHavocs => format!(
+                "`{name}` has no body: it changes at most what it can reach from its arguments and from globals \
+                 whose address is taken, and returns any value"
+            ),
+            Assumed::AllocationSucceeds => "memory is never exhausted: allocations succeed".into(),
+            Assumed::AsmChangesOutputs => {
+                format!("`asm` in `{name}` changes its outputs, to any value, and nothing else")
+            }
+        }
+    }
+}
+
+impl Program {
+    /// Notes an assumption, once for each function.
+    pub fn assume(&mut self, what: Assumed, func: FuncId, span: Span) {
+        if !self.assumptions.iter().any(|a| a.what == what && a.func == func) {
+            self.assumptions.push(Assumption { what, func, span });
+        }
+    }
+
+    /// The assumptions that matter: those about functions that a run may call. Of those that say the
+    /// same, the first.
+    pub fn assumptions_that_matter(&self) -> Vec<Assumption> {
+        let calls = CallGraph::new(self);
+        let mut texts: Vec<String> = Vec::new();
+        let mut matter = Vec::new();
+        for assumption in &self.assumptions {
+            // A property may have given the function a body.
+            let gone = assumption.what.is_missing() && self.funcs[assumption.func].body.is_some();
+            let text = assumption.text(self);
+            if calls.is_reachable(assumption.func) && !gone && !texts.contains(&text) {
+                texts.push(text);
+                matter.push(assumption.clone());
+            }
+        }
+        matter
+    }
+}
