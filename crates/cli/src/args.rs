@@ -280,6 +280,12 @@ pub struct RunArgs {
     /// Where values not given by `--input` come from.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// What the program reads from its standard input.
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    /// The name that the program is started by [default: that of the first file].
+    #[arg(long, value_name = "NAME")]
+    pub argv0: Option<String>,
     /// Arguments of the program.
     #[arg(last = true)]
     pub args: Vec<String>,

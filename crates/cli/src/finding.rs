@@ -152,6 +152,12 @@ impl Story {
         self.run.inputs.iter().map(|i| value_text(i.ty, i.bits)).collect()
     }
 
+    /// The arguments that the program was started with, as one would write them in C.
+    pub fn arguments(&self) -> Option<Vec<String>> {
+        let quoted = |bytes: &Vec<u8>| format!("\"{}\"", bytes.escape_ascii());
+        Some(self.steps.arguments.as_ref()?.iter().map(quoted).collect())
+    }
+
     /// The lines to show if there is room for so many: the first, how many are left out, and the
     /// last.
     pub fn abbreviated(&self, room: usize) -> (&[TraceLine], u64, &[TraceLine]) {

@@ -47,6 +47,9 @@ pub fn page(finding: &Finding<'_>) -> String {
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
         item("violation", &replay.kind.to_string());
         item("inputs in order", &story.inputs().join(", "));
+        if let Some(arguments) = story.arguments() {
+            item("arguments", &arguments.join(" "));
+        }
     }
     page.push_str("</dl>\n");
     let notes = notes(finding);

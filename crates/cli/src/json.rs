@@ -45,6 +45,9 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
         object["violation"] = json!(replay.kind.to_string());
         object["inputs"] = json!(story.inputs());
+        if let Some(arguments) = story.arguments() {
+            object["arguments"] = json!(arguments);
+        }
         object["trace"] = first.iter().chain(last).map(line).collect();
         object["trace_left_out"] = json!(left_out);
         let at = story.violation.and_then(|span| finding.places.as_ref()?.locate(span.lo));

@@ -91,6 +91,9 @@ pub fn text(finding: &Finding<'_>) -> String {
         text.extend(last.iter().map(|l| trace_line(finding, l)));
         let _ = writeln!(text, "violation: {}", violation(finding.property, replay));
         text.push_str(&stack(finding.program, &finding.input.sources, &replay.run.stack));
+        if let Some(arguments) = story.arguments() {
+            let _ = writeln!(text, "arguments: {}", arguments.join(" "));
+        }
         let _ = writeln!(text, "inputs: {}", inputs(&replay.run));
     }
     text

@@ -5,10 +5,12 @@ use crate::input::Input;
 use crate::{USAGE, input, report};
 use palisade_analyses::invariants::functions::Method;
 use palisade_cfa::{EdgeId, Scalar};
-use palisade_interp::{Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
+use palisade_interp::{Arguments, Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
+use std::collections::VecDeque;
 use std::io::Write;
+use std::path::Path;
 
 /// Shows the automaton of a program.
 pub fn cfa(args: &CfaArgs) -> u8 {
@@ -30,8 +32,23 @@ pub fn cfa(args: &CfaArgs) -> u8 {
 pub fn run(args: &RunArgs) -> u8 {
     let Some(input) = read(&args.source) else { return USAGE };
     let program = &input.program;
-    let mut values =
-        Given { listed: Listed::new(args.input.iter().copied()), random: Random::new(args.seed) };
+    let stdin = match args.stdin.as_ref().map(std::fs::read).transpose() {
+        Ok(stdin) => stdin,
+        Err(error) => {
+            eprintln!("error: {}: {error}", args.stdin.as_deref().unwrap_or(Path::new("")).display());
+            return USAGE;
+        }
+    };
+    let values = Given {
+        listed: Listed::new(args.input.iter().copied()),
+        random: Random::new(args.seed),
+        input: &input,
+        stdin: stdin.map(VecDeque::from),
+    };
+    let name = args.argv0.clone().unwrap_or_else(|| args.source.files[0].to_string_lossy().into_owned());
+    let arguments: Vec<&[u8]> =
+        std::iter::once(&name).chain(&args.args).map(|argument| argument.as_bytes()).collect();
+    let mut values = Arguments::new(program, &arguments, values);
     let run = Interp::new(program, Config::default()).run(&mut values, &mut Streams);
     match run.outcome {
         Outcome::Exit(status) => return status as u8,
@@ -46,15 +63,26 @@ pub fn run(args: &RunArgs) -> u8 {
     }
 }
 
-/// Inputs from the command line, then pseudo-random ones.
-struct Given {
+/// Inputs from the command line, then pseudo-random ones. What the library asks for are characters
+/// of the standard input: they come from a file if there is one, and after the last one it ends.
+struct Given<'i> {
     listed: Listed,
     random: Random,
+    input: &'i Input,
+    stdin: Option<VecDeque<u8>>,
 }
 
-impl Inputs for Given {
+impl Inputs for Given<'_> {
     fn input(&mut self, ty: Scalar, edge: EdgeId) -> Option<u128> {
-        self.listed.input(ty, edge).or_else(|| self.random.input(ty, edge))
+        let at = self.input.sources.position(self.input.program.edges[edge].span);
+        if at.is_none_or(|p| !p.file.starts_with("<library>/")) {
+            return self.listed.input(ty, edge).or_else(|| self.random.input(ty, edge));
+        }
+        let end = ty.int().map_or(0, |t| t.truncate(u128::MAX));
+        Some(match &mut self.stdin {
+            Some(bytes) => bytes.pop_front().map_or(end, u128::from),
+            None => self.listed.input(ty, edge).unwrap_or(end),
+        })
     }
 }
 

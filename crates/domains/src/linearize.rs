@@ -572,6 +572,17 @@ fn assume_node<D: NumericDomain>(dom: &mut D, tree: &Tree, id: NodeId, truth: bo
                 work.push((*a, truth == (*op == CmpOp::Ne)));
             }
             Node::Cmp(op, a, b) => {
+                let above = (splits > 0)
+                    .then(|| boundary(&mut forms, dom, *a).or_else(|| boundary(&mut forms, dom, *b)));
+                if let Some(Some(above)) = above {
+                    let mut other = dom.clone();
+                    other.assume(&LinCons { expr: -&above, rel: Rel::Le });
+                    assume_node(&mut other, tree, id, truth, splits - 1);
+                    dom.assume(&LinCons { expr: above, rel: Rel::Lt });
+                    assume_node(dom, tree, id, truth, splits - 1);
+                    dom.join_with(&other);
+                    continue;
+                }
                 let (fa, fb) = (forms.get(dom, *a), forms.get(dom, *b));
                 let (op, fa, fb) = match (truth, op) {
                     (true, op) => (*op, fa, fb),
@@ -589,6 +600,22 @@ fn assume_node<D: NumericDomain>(dom: &mut D, tree: &Tree, id: NodeId, truth: bo
             }
         }
     }
+}
+
+/// Where a value that is wrapped into a machine type lies in two periods of the type: how far it is
+/// above the start of the upper one. In each period alone the wrapped value is linear, so that a
+/// comparison tells all it can: `(unsigned)x < n` with a small `n` means that `x` is not negative.
+fn boundary<D: NumericDomain>(forms: &mut Forms<'_>, dom: &D, id: NodeId) -> Option<LinExpr> {
+    let &Node::Wrap(ty, a) = forms.tree.node(id) else { return None };
+    let form = forms.get(dom, a);
+    let k = form.noise.as_point().filter(|_| form.integral && !form.expr.is_constant())?;
+    let (lo, hi) = form.range.int_ends()?;
+    let next = ty.period(&lo) + Int::ONE;
+    if ty.period(&hi) != next {
+        return None;
+    }
+    let first = Rat::from(ty.min() + next.shl(ty.width));
+    Some(form.expr.add_constant(&(k - &first)))
 }
 
 /// Is a comparison of this node with zero best left to the comparison itself?
@@ -661,6 +688,29 @@ mod tests {
         let mut a: Octagons = within(&Limits::STANDARD, 300, 310);
         a.assign_tree(var(1), &t);
         assert_eq!(a.bounds_of(var(1)), Interval::closed(45, 55));
+    }
+
+    #[test]
+    fn a_comparison_of_a_cast_is_made_in_each_period() {
+        // (u8)x0 <= x1 with -1 <= x0 and x1 <= 10: x0 is not negative, and not above x1.
+        let mut t = Tree::new();
+        let (x, y) = (t.dim(var(0)), t.dim(var(1)));
+        let cast = t.wrap(MachineInt::unsigned(8), x);
+        t.cmp(CmpOp::Le, cast, y);
+        let mut a: Octagons = within(&Limits::STANDARD, -1, 100);
+        a.assign_interval(var(1), &Interval::closed(0, 10));
+        let mut above = a.clone();
+        a.assume_tree(&t, true);
+        assert_eq!(a.bounds_of(var(0)), Interval::closed(0, 10));
+        assert!(a.entails(&LinCons::le(var(0), var(1))));
+        // Otherwise x0 is -1, or above x1.
+        above.assume_tree(&t, false);
+        assert_eq!(above.bounds_of(var(0)), Interval::closed(-1, 100));
+        // Three periods are too many to tell apart.
+        let mut far: Intervals = within(&(), -300, 300);
+        far.assign_interval(var(1), &Interval::closed(0, 10));
+        far.assume_tree(&t, true);
+        assert_eq!(far.bounds_of(var(0)), Interval::closed(-300, 300));
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl Inputs for Forced {
 /// parameters, such that `main` gets these arguments; everything else is asked of `inner`.
 ///
 /// `.start` asks for the number of arguments, then for each one for its size and its contents. If
-/// it asks for an environment, that has one empty string.
+/// it asks for an environment, that is empty.
 #[derive(Clone, Debug)]
 pub struct Arguments<I> {
     inner: I,
@@ -223,7 +223,7 @@ impl<I: Inputs> Inputs for Arguments<I> {
         }
         // The count is an int, sizes are unsigned.
         if ty == Scalar::Int(IntTy::I32) {
-            return self.count.take().unwrap_or(1);
+            return self.count.take().unwrap_or(0);
         }
         let string = self.strings.pop_front().unwrap_or_default();
         let size = string.len() as u128 + 1;

@@ -94,6 +94,22 @@ impl State<'_> {
         self.object(var).map(|id| &self.mem.objects[id as usize].data[..])
     }
 
+    /// The bytes from a pointer on, before the first that is zero; `None` if they are not all in one
+    /// live object.
+    pub fn string(&self, pointer: Value) -> Option<&[u8]> {
+        let (id, at) = self.mem.resolve(pointer.as_pointer(), 1).ok()?;
+        let bytes = &self.mem.objects[id as usize].data[at..];
+        bytes.split(|b| *b == 0).next().filter(|s| s.len() < bytes.len())
+    }
+
+    /// An element of an array of pointers.
+    pub fn pointer_at(&self, array: Value, index: u64) -> Option<Value> {
+        let mut p = array.as_pointer();
+        let size = self.mem.ptr_bytes as u64;
+        p.addr = p.addr.wrapping_add(index.wrapping_mul(size)) & self.mem.mask;
+        self.read(p, Scalar::Ptr, None).ok()
+    }
+
     fn object(&self, var: VarId) -> Option<u32> {
         let m = self;
         let id = match m.layout.vars[var] {

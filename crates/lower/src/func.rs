@@ -7,8 +7,9 @@ use palisade_c_types::tast::*;
 use palisade_cfa::*;
 use smallvec::SmallVec;
 
-/// More arguments than this fit in no address space.
-const MAX_ARGUMENTS: i128 = 1 << 27;
+/// No system passes more arguments, or longer ones, to a program.
+const MAX_ARGUMENTS: i128 = 1 << 20;
+const MAX_ARGUMENT_BYTES: u64 = 1 << 20;
 
 impl Lowerer<'_> {
     /// Lowers a function that has a body.
@@ -105,10 +106,12 @@ impl Lowerer<'_> {
         let variadic = matches!(&self.pool.program.types[self.pool.program.funcs[main].ty],
             Type::Func(sig) if sig.variadic);
         let beside = self.typed.funcs.iter().any(|f| f.constructor.or(f.destructor).is_some());
-        if params.is_empty() && !variadic && self.library.at_end.exit.is_none() && !beside {
+        let undefined = self.undefined_globals();
+        let plain = params.is_empty() && !variadic && undefined.is_empty();
+        if plain && self.library.at_end.exit.is_none() && !beside {
             return Some(main);
         }
-        Some(self.start(main, params, variadic, func.span))
+        Some(self.start(main, params, variadic, &undefined, func.span))
     }
 
     /// The functions with a body that have a priority of some kind, in its order.
@@ -128,9 +131,37 @@ impl Lowerer<'_> {
         self.emit(Op::Call { dst: None, callee: Callee::Direct(func), args }, span);
     }
 
-    /// The function `.start`: constructors, any arguments, then the entry function.
-    fn start(&mut self, main: FuncId, params: &[ObjId], variadic: bool, span: Span) -> FuncId {
+    /// Globals that the program mentions and nobody defines.
+    fn undefined_globals(&self) -> Vec<VarId> {
+        let p = &self.pool.program;
+        let undefined = |v: &Var| {
+            v.kind == VarKind::Global && v.init == Init::Unknown && p.size_of(v.ty).is_some_and(|n| n > 0)
+        };
+        // The interpreter has the standard streams.
+        let stream = |v: &Var| matches!(&*v.name, "stdin" | "stdout" | "stderr");
+        let all = p.vars.iter_enumerated();
+        all.filter(|(_, v)| undefined(v) && !stream(v)).map(|(id, _)| id).collect()
+    }
+
+    /// The function `.start`: any contents of globals that nobody defines and any arguments, each a
+    /// step of its own so that a counterexample can tell them, constructors, then the entry function.
+    ///
+    /// The number of arguments is not negative (C11 5.1.2.2.1 does not promise a program's name). The
+    /// arguments are distinct objects that hold terminated strings of any length, and a null pointer
+    /// follows them.
+    fn start(
+        &mut self,
+        main: FuncId,
+        params: &[ObjId],
+        variadic: bool,
+        undefined: &[VarId],
+        span: Span,
+    ) -> FuncId {
         let start = self.begin_start(span);
+        for &var in undefined {
+            let dst = self.pool.var(var);
+            self.emit(Op::Havoc { dst, input: false }, span);
+        }
         for f in self.in_order(|f| f.constructor) {
             self.call_plainly(f, span);
         }
@@ -221,9 +252,9 @@ impl Lowerer<'_> {
 
     fn argument_count(&mut self, span: Span) -> ExprId {
         let count = self.havoc(Scalar::Int(IntTy::I32), false, span);
-        let one = self.pool.int(IntTy::I32, 1);
+        let none = self.pool.int(IntTy::I32, 0);
         let most = self.pool.int(IntTy::I32, MAX_ARGUMENTS);
-        for cond in [self.pool.cmp(CmpOp::Le, one, count), self.pool.cmp(CmpOp::Le, count, most)] {
+        for cond in [self.pool.cmp(CmpOp::Le, none, count), self.pool.cmp(CmpOp::Le, count, most)] {
             self.emit(Op::Assume { cond }, span);
         }
         count
@@ -256,8 +287,10 @@ impl Lowerer<'_> {
         self.at.graph.move_to(Some(inside));
         let length = self.havoc(Scalar::Int(size_t), false, span);
         let least = self.pool.size(1);
-        let cond = self.pool.cmp(CmpOp::Le, least, length);
-        self.emit(Op::Assume { cond }, span);
+        let most = self.pool.size(MAX_ARGUMENT_BYTES);
+        for cond in [self.pool.cmp(CmpOp::Le, least, length), self.pool.cmp(CmpOp::Le, length, most)] {
+            self.emit(Op::Assume { cond }, span);
+        }
         let string = self.allocate(length, span);
         let last = self.pool.binary(BinOp::Sub, length, least);
         let end = self.slot(string, last, 1, character);

@@ -38,6 +38,9 @@ pub struct Steps {
     /// Values that the program did not determine, in order: inputs, results of functions without
     /// a body, variables that are not initialised. The operation and the value.
     pub open: Vec<(EdgeId, Value)>,
+    /// The arguments that the program was started with, if it takes any: the contents of `argv`.
+    /// Where the program does not look at them, only their number counts.
+    pub arguments: Option<Vec<Vec<u8>>>,
 }
 
 impl Steps {
@@ -52,13 +55,44 @@ const KEPT: usize = 20_000;
 
 /// Runs a program and notes what its operations store.
 pub fn observe(program: &Program, inputs: &mut dyn Inputs, config: Config) -> (Run, Steps) {
-    let mut recorder = Recorder { program, steps: Steps::default(), before: None, calls: Vec::new() };
+    let start = start_call(program);
+    let mut recorder = Recorder { program, start, steps: Steps::default(), before: None, calls: Vec::new() };
     let run = Interp::new(program, config).run_observed(inputs, &mut Discard, &mut recorder);
     (run, recorder.steps)
 }
 
+/// The call of `main` with arguments, in the function that lowering puts before it.
+fn start_call(program: &Program) -> Option<EdgeId> {
+    let entry = program.entry;
+    let calls_main = |e: &Edge| match &e.op {
+        Op::Call { callee: Callee::Direct(f), args, .. } => {
+            program.locs[e.src].func == entry && &*program.funcs[*f].name == "main" && args.len() >= 2
+        }
+        _ => false,
+    };
+    let made = &*program.funcs[entry].name == ".start";
+    program.edges.iter_enumerated().find(|(_, e)| made && calls_main(e)).map(|(id, _)| id)
+}
+
+/// More arguments than this are not told.
+const MAX_ARGUMENTS: i128 = 1000;
+
+/// What `argv` holds when `main` is called.
+fn arguments(program: &Program, call: EdgeId, state: &State<'_>) -> Option<Vec<Vec<u8>>> {
+    let Op::Call { args, .. } = &program.edges[call].op else { return None };
+    let (Arg::Scalar(count), Arg::Scalar(vector)) = (args[0], args[1]) else { return None };
+    let count = state.eval(count).ok()?.as_int().filter(|n| (0..=MAX_ARGUMENTS).contains(n))?;
+    let vector = state.eval(vector).ok()?;
+    if vector.ty != Scalar::Ptr {
+        return None;
+    }
+    let string = |i| state.string(state.pointer_at(vector, i)?).map(<[u8]>::to_vec);
+    Some((0..count as u64).map(|i| string(i).unwrap_or_default()).collect())
+}
+
 struct Recorder<'p> {
     program: &'p Program,
+    start: Option<EdgeId>,
     steps: Steps,
     /// The operation whose effect the next state shows, with the depth it was executed at.
     before: Option<(EdgeId, usize)>,
@@ -69,6 +103,9 @@ struct Recorder<'p> {
 impl Observer for Recorder<'_> {
     fn on_edge(&mut self, edge: EdgeId, state: &State<'_>) -> bool {
         let (_, depth) = state.function();
+        if self.start == Some(edge) {
+            self.steps.arguments = arguments(self.program, edge, state);
+        }
         if let Some((done, at)) = self.before.take() {
             if depth > at {
                 self.calls.push((done, at));

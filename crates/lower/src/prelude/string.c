@@ -6,6 +6,8 @@ unsigned long $strlen(const char *s)
     unsigned long n = 0;
     while (s[n] != 0)
         n++;
+    // No object is larger than a difference of pointers can say, and the end is part of it.
+    $assume(n < ~0ul >> 1);
     return n;
 }
 
