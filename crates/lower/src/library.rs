@@ -99,6 +99,7 @@ pub(crate) fn does(name: &str, contracts: &Contracts, pointers: bool) -> Does {
             Operation::Nondet { .. }
             | Operation::Allocate { .. }
             | Operation::AllocateZeroed
+            | Operation::Exhausted
             | Operation::ObjectSize
             | Operation::Nothing,
         ) => Does::Nothing,
