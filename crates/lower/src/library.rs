@@ -105,9 +105,15 @@ pub(crate) fn does(name: &str, contracts: &Contracts, pointers: bool) -> Does {
         ) => Does::Nothing,
         Some(Operation::Assume | Operation::Exit(_) | Operation::Abort) => Does::Ends,
         Some(Operation::FailedAssertion | Operation::Assert) => Does::Fails,
-        Some(Operation::Free | Operation::CheckFreeable | Operation::MemCopy | Operation::MemSet) => {
-            Does::Anything
-        }
+        Some(
+            Operation::Free
+            | Operation::CheckFreeable
+            | Operation::CheckFree
+            | Operation::Accessible { .. }
+            | Operation::SetErrno { .. }
+            | Operation::MemCopy
+            | Operation::MemSet,
+        ) => Does::Anything,
         None => match name {
             "__VERIFIER_error" | "reach_error" => Does::Fails,
             "printf" | "puts" | "putchar" | "fputs" | "fprintf" | "perror" => Does::Reads,

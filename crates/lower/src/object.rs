@@ -2,7 +2,6 @@
 
 use crate::Lowerer;
 use crate::either::Order;
-use crate::library::{External, external};
 use crate::scan::Traits;
 use palisade_base::Span;
 use palisade_c_types::tast::{self, *};

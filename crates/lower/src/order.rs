@@ -173,7 +173,7 @@ impl Footprints {
                     this.node(known, e, &mut found);
                 }
                 // Its own variables are of no concern to others.
-                let outlives = |o: &ObjId| !matches!(typed.objects[*o].kind, ObjKind::Local(g) | ObjKind::Param(g) | ObjKind::VlaLen(g) if g == f);
+                let outlives = |o: &ObjId| !matches!(typed.objects[*o].kind, ObjKind::Local(g) | ObjKind::Param(g) | ObjKind::Hidden(g) if g == f);
                 found.reads.retain(outlives);
                 found.writes.retain(outlives);
                 found.own_reads.clear();
