@@ -185,6 +185,10 @@ unsigned long long $read_number(const char *s, char **end, int base, unsigned lo
     int digits = 0;
     *negative = 0;
     *over = 0;
+    if (base < 0 || base == 1 || base > 36) {
+        $set_errno();
+        return 0;
+    }
     while ($isspace((unsigned char)s[i]))
         i++;
     if (s[i] == '-') {
