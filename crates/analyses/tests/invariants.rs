@@ -11,7 +11,7 @@ use palisade_task::Task;
 use std::sync::Arc;
 
 fn task(text: &str) -> Task {
-    Task::whole(&Arc::new(program(text)), 0, 10_000, &[]).unwrap()
+    Task::whole(&Arc::new(program(text)), 0, 10_000).unwrap()
 }
 
 /// The example of section 6.3.

@@ -303,7 +303,7 @@ fn main() -> i32 {
 
 fn printed(body: &str) -> String {
     let text = format!(
-        "fn printf(*i8, ...) -> i32;
+        "fn printf(*i8, ...) -> i32 does print out;
          fn main() -> i32 {{ local n: i32; {body} z -> zz: return n; }}"
     );
     let (run, out) = run_with(&text, &[]);
@@ -344,7 +344,7 @@ fn printf_formats() {
         let bytes: String = format.replace('"', "\\\"");
         let text = format!(
             "global f: [i8; 80] = {{ @0 \"{bytes}\" }};
-             fn printf(*i8, ...) -> i32;
+             fn printf(*i8, ...) -> i32 does print out;
              fn main() -> i32 {{ local n: i32; a -> b: n = call printf(&f as i8, {args}); b -> c: return n; }}"
         );
         let (run, out) = run_with(&text, &[]);
@@ -357,7 +357,7 @@ fn printf_formats() {
 #[test]
 fn unsupported_functions_are_named() {
     let text = "
-fn pthread_create(*void, *void, *void, *void) -> i32;
+fn pthread_create(*void, *void, *void, *void) -> i32 does unmodelled;
 fn main() -> i32 { local n: i32; a -> b: n = call pthread_create(null, null, null, null); b -> c: return n; }";
     match outcome(text, &[]) {
         Outcome::Unsupported(what) => assert!(what.contains("pthread_create")),

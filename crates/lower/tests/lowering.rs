@@ -469,7 +469,7 @@ fn what_the_automaton_cannot_say_is_marked() {
     let (program, diagnostics) = program(source, &[], DataModel::Ilp32);
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(diagnostics[0].message, "`setjmp` is not supported: a run that reaches it cannot be followed");
-    assert_eq!(palisade_lower::unmodelled_calls(&program).count(), 1);
+    assert_eq!(program.unmodelled_calls().count(), 1);
 }
 
 #[test]
