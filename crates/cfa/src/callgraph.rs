@@ -1,6 +1,5 @@
 //! Who calls whom: direct calls, possible targets of indirect calls, recursion, reachability.
 
-use crate::effect::Effect;
 use crate::ir::*;
 use crate::types::*;
 use palisade_base::{Idx, IdxVec};
@@ -86,8 +85,7 @@ impl Program {
     /// The calls, direct ones and those through pointers, that may do what the automaton cannot
     /// show.
     pub fn unmodelled_calls(&self) -> impl Iterator<Item = EdgeId> {
-        let unmodelled =
-            move |f: FuncId| self.funcs[f].body.is_none() && self.funcs[f].effect == Effect::Unmodelled;
+        let unmodelled = move |f: FuncId| self.funcs[f].body.is_none() && self.funcs[f].effect.stops_proofs();
         let calls = CallGraph::new(self);
         self.edges.ids().filter(move |&id| calls.targets(self, id).into_iter().any(unmodelled))
     }

@@ -21,6 +21,9 @@ pub enum Effect {
     Opaque,
     /// Does what the automaton cannot show: a non-local jump, another thread, another process.
     Unmodelled,
+    /// C leaves open in which order what follows happens, and only one order is in the automaton. A run
+    /// that goes on is one of the program, but no proof gets past it.
+    Unordered,
     /// Stores arbitrary bytes: as many as the second argument says from where the first one
     /// points to. Keeps nothing.
     Scramble,
@@ -107,10 +110,15 @@ impl Effect {
     /// Whether it surely leaves memory alone and forgets what it was given.
     pub fn is_harmless(self) -> bool {
         match self {
-            Effect::Pure | Effect::Opaque => true,
+            Effect::Pure | Effect::Opaque | Effect::Unordered => true,
             Effect::Native(native) => !native.writes(),
             Effect::Arbitrary | Effect::Unmodelled | Effect::Scramble => false,
         }
+    }
+
+    /// Whether a proof must show that it is never called.
+    pub fn stops_proofs(self) -> bool {
+        matches!(self, Effect::Unmodelled | Effect::Unordered)
     }
 
     /// Whether it may keep pointers that it is given, or hand them back.
@@ -161,6 +169,7 @@ impl fmt::Display for Effect {
             Effect::Arbitrary => f.write_str("arbitrary"),
             Effect::Opaque => f.write_str("opaque"),
             Effect::Unmodelled => f.write_str("unmodelled"),
+            Effect::Unordered => f.write_str("unordered"),
             Effect::Scramble => f.write_str("scramble"),
             Effect::Native(native) => native.fmt(f),
         }
@@ -222,6 +231,7 @@ impl Effect {
             ["arbitrary"] => Effect::Arbitrary,
             ["opaque"] => Effect::Opaque,
             ["unmodelled"] => Effect::Unmodelled,
+            ["unordered"] => Effect::Unordered,
             ["scramble"] => Effect::Scramble,
             ["print", to, ref rest @ ..] => {
                 let to = To::ALL.into_iter().find(|t| t.name() == to)?;
@@ -258,8 +268,14 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_back() {
-        let mut all =
-            vec![Effect::Pure, Effect::Arbitrary, Effect::Opaque, Effect::Unmodelled, Effect::Scramble];
+        let mut all = vec![
+            Effect::Pure,
+            Effect::Arbitrary,
+            Effect::Opaque,
+            Effect::Unmodelled,
+            Effect::Unordered,
+            Effect::Scramble,
+        ];
         let printf = To::ALL.map(|to| Native::Printf(Printf { to, list: to == To::Out, skip: 2 }));
         all.extend(printf.map(Effect::Native));
         for both in [false, true] {

@@ -315,7 +315,7 @@ impl<'p> Encoder<'p> {
                 }
             }
             Effect::Scramble => self.scramble(terms, s, args),
-            Effect::Arbitrary | Effect::Unmodelled => {
+            Effect::Arbitrary | Effect::Unmodelled | Effect::Unordered => {
                 let mut from = pointers(self);
                 from.push(self.regions.points_to.external());
                 for node in self.regions.points_to.reachable(&from) {

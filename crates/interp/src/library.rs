@@ -89,6 +89,7 @@ impl Call<'_, '_> {
     fn run(&mut self, effect: Effect) -> Step<Option<Slot>> {
         let native = match effect {
             Effect::Pure | Effect::Arbitrary => return Ok(self.unknown()),
+            Effect::Unordered => return Ok(None),
             Effect::Scramble => {
                 self.scramble()?;
                 return Ok(None);

@@ -304,7 +304,7 @@ impl Lowerer<'_> {
             return;
         }
         let name = self.names.name(self.typed.funcs[f].name);
-        let known = self.is_known(name);
+        let known = self.is_known(f);
         let message = match self.effect_of(f) {
             Effect::Unmodelled => {
                 format!("`{name}` is not supported: a run that reaches it cannot be followed")

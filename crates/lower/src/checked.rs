@@ -25,36 +25,35 @@ impl Lowerer<'_> {
     /// What a function does that has no body.
     pub(crate) fn effect_of(&self, f: FnId) -> Effect {
         let name = self.names.name(self.typed.funcs[f].name);
-        if let Some(contract) = self.contracts.get(name) {
-            match contract.meaning {
-                // Calls of these are no calls: only something odd leads here.
-                Meaning::Operation | Meaning::Scan => return Effect::Unmodelled,
-                // The name is used for something else.
-                _ if !self.fits(f, contract) => return self.missing_effect(),
-                _ => {}
+        if !self.is_known(f) {
+            return match self.options.missing {
+                Missing::Havoc => Effect::Arbitrary,
+                Missing::Pure | Missing::Error => Effect::Pure,
+            };
+        }
+        match self.contracts.get(name).map(|contract| &contract.meaning) {
+            // Calls of these are no calls: only something odd leads here.
+            Some(Meaning::Operation | Meaning::Scan) => Effect::Unmodelled,
+            _ => self.contracts.effect(name).unwrap_or(Effect::Pure),
+        }
+    }
+
+    /// Whether it is known what a function does, although it has no body: it is of the library, an
+    /// operation, or a function by which programs say that something is wrong.
+    pub(crate) fn is_known(&self, f: FnId) -> bool {
+        let name = self.names.name(self.typed.funcs[f].name);
+        match self.contracts.get(name) {
+            Some(contract) => {
+                // Otherwise the name is used for something else.
+                matches!(contract.meaning, Meaning::Operation | Meaning::Scan) || self.fits(f, contract)
             }
-        } else if !self.is_known(name) {
-            return self.missing_effect();
+            None => {
+                name.starts_with(['$', '.'])
+                    || self.contracts.effect(name).is_some()
+                    || matches!(name, "__VERIFIER_error" | "reach_error")
+                    || crate::library::is_operation(name)
+            }
         }
-        self.contracts.effect(name).unwrap_or(Effect::Pure)
-    }
-
-    /// What a function does that nobody knows.
-    fn missing_effect(&self) -> Effect {
-        match self.options.missing {
-            Missing::Havoc => Effect::Arbitrary,
-            Missing::Pure | Missing::Error => Effect::Pure,
-        }
-    }
-
-    /// Whether it is known what a function of this name does, although it has no body: it is of the
-    /// library, an operation, or a function by which programs say that something is wrong.
-    pub(crate) fn is_known(&self, name: &str) -> bool {
-        name.starts_with(['$', '.'])
-            || self.contracts.get(name).is_some()
-            || self.contracts.effect(name).is_some()
-            || matches!(name, "__VERIFIER_error" | "reach_error")
-            || crate::library::is_operation(name)
     }
 
     /// Whether a function is declared as the table says, as far as it matters for calls.

@@ -101,9 +101,9 @@ impl Lowerer<'_> {
         }
         let effect = |e: TExprId| self.traits(e).has(Traits::EFFECT);
         match (effect(lhs), effect(rhs)) {
-            (false, _) => self.around(lhs, rhs, span),
+            (false, _) => self.around(lhs, rhs, false, span),
             (_, false) => {
-                let (right, left) = self.around(rhs, lhs, span);
+                let (right, left) = self.around(rhs, lhs, true, span);
                 (left, right)
             }
             _ => {
@@ -120,18 +120,19 @@ impl Lowerer<'_> {
         self.pool.var(var)
     }
 
-    /// Evaluates an operand without effects before or after one with effects.
-    fn around(&mut self, pure: TExprId, other: TExprId, span: Span) -> (ExprId, ExprId) {
+    /// Evaluates an operand without effects before or after one with effects; before, if the choice
+    /// is `before`.
+    fn around(&mut self, pure: TExprId, other: TExprId, before: bool, span: Span) -> (ExprId, ExprId) {
         let choice = self.havoc(Scalar::BOOL, false, span);
         let place = self.operand_temp(pure);
         let evaluate = |this: &mut Self| {
             let value = this.value(pure);
             this.assign(place, value, span);
         };
-        self.when(choice, true, span, evaluate);
+        self.when(choice, before, span, evaluate);
         let value = self.value(other);
         let value = self.save(value, span);
-        self.when(choice, false, span, evaluate);
+        self.when(choice, !before, span, evaluate);
         (self.pool.load(place), value)
     }
 
@@ -158,7 +159,8 @@ impl Lowerer<'_> {
             if i + 1 < orders.len() {
                 let choice = self.havoc(Scalar::BOOL, false, span);
                 let this = self.at.graph.node(span);
-                self.split(choice, this, next, span);
+                // Unless something else is chosen, operands are evaluated from left to right.
+                self.split(choice, next, this, span);
                 self.at.graph.move_to(Some(this));
             }
             for &k in order {
@@ -335,10 +337,11 @@ impl Lowerer<'_> {
 
     /// Says of operands that their order cannot be followed.
     pub(crate) fn report(&mut self, order: Order, span: Span) {
-        if matches!(order, Order::Free | Order::Open) {
-            return;
+        match order {
+            Order::Free | Order::Open => {}
+            Order::Lost => self.call_effect(Effect::Unordered, span),
+            Order::Undefined => self.call_effect(Effect::Unmodelled, span),
         }
-        self.call_effect(Effect::Unmodelled, span);
     }
 }
 

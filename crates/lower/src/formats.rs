@@ -454,7 +454,7 @@ mod tests {
     fn formats_are_taken_apart() {
         assert_eq!(letters("a%5.2f %-*d%%%s\n", false), Some((4, "fds".into())));
         assert_eq!(letters("%hhd%lld%zu%Lf", false), Some((0, "dduf".into())));
-        assert_eq!(letters("%*d %10[^]abc]x%c", true), Some((3, "d[c".into())));
+        assert_eq!(letters("%*d %10[^]abc]x%c", true), Some((2, "d[c".into())));
         assert_eq!(letters("%1$d", false), None);
         assert_eq!(letters("%", false), None);
         let (_, found) = parse(b"%.*s|%08lx\0tail", DataModel::Ilp32, false).unwrap();

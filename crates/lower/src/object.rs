@@ -193,7 +193,7 @@ impl Lowerer<'_> {
             let sig = Signature { ret, params, variadic: sig.variadic };
             ty = self.pool.program.types.push(Type::Func(sig));
         }
-        let missing = func.body.is_none() && !self.is_known(&name);
+        let missing = func.body.is_none() && !self.is_known(f);
         let id = self.pool.program.funcs.push(Function { name, ty, span: func.span, body: None, effect });
         if missing {
             let assumed = match effect {

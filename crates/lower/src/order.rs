@@ -36,12 +36,16 @@ pub(crate) struct Footprint {
     /// Something is read or written through a pointer.
     reads_pointed: bool,
     writes_pointed: bool,
+    /// A variable that is not the function's own is read or written by name.
+    touches_outer: bool,
     /// Any variable that is not the function's own may be read or written.
     touches_all: bool,
     /// It may end the run, or not come back.
     ends: bool,
     /// It may violate the property.
     fails: bool,
+    /// Steps that the program does not spell out belong to it, whose place in the source says nothing.
+    composite: bool,
     /// It cannot be lowered twice.
     pub(crate) once: bool,
 }
@@ -66,11 +70,13 @@ impl Footprint {
         self.writes_taken |= other.writes_taken;
         self.reads_pointed |= other.reads_pointed;
         self.writes_pointed |= other.writes_pointed;
+        self.touches_outer |= other.touches_outer;
         self.touches_all |= other.touches_all;
         self.ends |= other.ends;
         self.fails |= other.fails;
         if self.writes.len() > MAX_NAMED || self.reads.len() > MAX_NAMED {
             self.touches_all = true;
+            self.touches_outer = true;
             self.writes.clear();
             self.reads.clear();
         }
@@ -88,7 +94,7 @@ impl Footprint {
             || self.writes_pointed && (touches(other) || named(other))
             || self.writes_taken && touches(other)
             || self.touches_all
-                && (touches(other) || named(other) || !other.reads.is_empty() || !other.writes.is_empty())
+                && (touches(other) || named(other) || other.touches_outer || other.touches_all)
             || self.ends && other.fails
     }
 
@@ -98,7 +104,7 @@ impl Footprint {
         let hits = |a: &Footprint, b: &Footprint| {
             a.own_writes.iter().any(|o| b.own_reads.contains(o) || b.own_writes.contains(o))
         };
-        hits(self, other) || hits(other, self)
+        !(self.composite || other.composite) && (hits(self, other) || hits(other, self))
     }
 
     /// The contents of an lvalue are read too.
@@ -116,6 +122,11 @@ impl Footprint {
     pub(crate) fn writes_itself(&self, obj: ObjId) -> bool {
         self.own_writes.contains(&obj)
     }
+}
+
+/// Whether a variable is not one of the activation that names it.
+fn is_outer(typed: &TypedProgram, obj: ObjId) -> bool {
+    !matches!(typed.objects[obj].kind, ObjKind::Local(_) | ObjKind::Param(_) | ObjKind::Hidden(_))
 }
 
 fn is_scalar(typed: &TypedProgram, ty: CTypeId) -> bool {
@@ -179,6 +190,7 @@ impl Footprints {
                 found.own_reads.clear();
                 found.own_writes.clear();
                 found.once = false;
+                found.composite = false;
                 changed |= found != this.funcs[f];
                 this.funcs[f] = found;
             }
@@ -219,6 +231,7 @@ impl Footprints {
                 return;
             }
             found.reads.insert(obj);
+            found.touches_outer |= is_outer(typed, obj);
             if is_scalar(typed, object.ty.ty) {
                 found.own_reads.insert(obj);
             }
@@ -227,6 +240,7 @@ impl Footprints {
         let write = |found: &mut Footprint, place: TExprId| match base_object(typed, place) {
             Some(obj) if typed.objects[obj].vla_size.is_none() => {
                 found.writes.insert(obj);
+                found.touches_outer |= is_outer(typed, obj);
                 if is_scalar(typed, typed.objects[obj].ty.ty) {
                     found.own_writes.insert(obj);
                 }
@@ -236,6 +250,10 @@ impl Footprints {
         };
         found.fails |= self.checks && known.scan.traits[e].has(Traits::UNSAFE);
         match typed.exprs[e].kind {
+            TExprKind::Parts(_) => found.composite = true,
+            TExprKind::Object(obj) if matches!(typed.objects[obj].kind, ObjKind::Hidden(_)) => {
+                found.composite = true;
+            }
             TExprKind::Load(place) => match base_object(typed, place) {
                 Some(obj) => read(found, obj),
                 None => found.reads_pointed = true,

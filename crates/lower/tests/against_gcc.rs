@@ -45,7 +45,9 @@ fn compare(name: &str) {
     let compiled = compile(&mut map, &[id], DataModel::Lp64, &options);
     let program = compiled.program.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
     assert_eq!(palisade_cfa::verify(&program), []);
-    let called: Vec<&str> = program.funcs.iter().filter(|f| f.body.is_none()).map(|f| &*f.name).collect();
+    let bodyless = program.funcs.iter().filter(|f| f.body.is_none()).map(|f| &*f.name);
+    // Steps that lowering itself makes have names that C has not.
+    let called: Vec<&str> = bodyless.filter(|name| !name.starts_with(['.', '$'])).collect();
     assert_eq!(called, ["printf"], "everything else comes from the library source");
     let mut output = Captured::default();
     let run = Interp::new(&program, Config::default()).run(&mut Listed::default(), &mut output);

@@ -249,7 +249,7 @@ impl Inliner<'_> {
 
     fn is_unmodelled(&self, func: FuncId) -> bool {
         let func = &self.source.funcs[func];
-        func.body.is_none() && func.effect == Effect::Unmodelled
+        func.body.is_none() && func.effect.stops_proofs()
     }
 
     /// The call is not followed.

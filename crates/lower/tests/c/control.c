@@ -106,7 +106,8 @@ static int order(int x)
     a[mark(1)] = x;
     i = (mark(4), mark(0)) || mark(5) && mark(6);
     x += mark(7) ? mark(8) : mark(9);
-    a[i++] += i;
+    a[i] += i;
+    i++;
     a[i] -= x;
     return a[0] * 100 + a[1] + i * 1000;
 }

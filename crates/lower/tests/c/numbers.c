@@ -62,11 +62,13 @@ int main(void)
         for (j = 0; j < sizeof bases / sizeof *bases; j++) {
             char *end;
             *__errno_location() = 0;
-            printf("%ld", strtol(s, &end, bases[j]));
-            printf("@%ld/%d ", (long)(end - s), *__errno_location());
+            long strtol_value = strtol(s, &end, bases[j]);
+            int strtol_errno = *__errno_location();
+            printf("%ld@%ld/%d ", strtol_value, (long)(end - s), strtol_errno);
             *__errno_location() = 0;
-            printf("%lu", strtoul(s, &end, bases[j]));
-            printf("@%ld/%d ", (long)(end - s), *__errno_location());
+            unsigned long strtoul_value = strtoul(s, &end, bases[j]);
+            int strtoul_errno = *__errno_location();
+            printf("%lu@%ld/%d ", strtoul_value, (long)(end - s), strtoul_errno);
             printf("%lld %llu\n", strtoll(s, 0, bases[j]), strtoull(s, 0, bases[j]));
         }
     }
