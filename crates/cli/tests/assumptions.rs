@@ -45,7 +45,7 @@ fn all_forms_of_output_tell_them() {
     ] {
         assert!(text.contains("allocations succeed"), "{form}:\n{text}");
         assert!(text.contains("`measure` has no body: it changes nothing"), "{form}:\n{text}");
-        assert!(!text.contains("forgotten"), "{form}:\n{text}");
+        assert!(!text.contains("`forgotten`"), "{form}:\n{text}");
     }
     let json = text.lines().find(|l| l.starts_with('{')).expect("a line of JSON");
     let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
