@@ -141,6 +141,8 @@ pub struct Ident {
 }
 
 /// An external declaration.
+// There are few items, and nearly all are functions.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Item {
     /// A function definition.

@@ -218,6 +218,10 @@ impl Encoder<'_> {
         (y, b): (ExprId, Term),
     ) -> Term {
         let same = terms.eq(a, b);
+        // What a step compares, a machine compares; a fact about a state means the pointers themselves.
+        if self.at.is_none() {
+            return same;
+        }
         let (p, q) = (self.regions.target(self.program, x), self.regions.target(self.program, y));
         let literals = p.literal && q.literal;
         if !literals && !p.may_leave && !q.may_leave {

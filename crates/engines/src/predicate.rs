@@ -328,7 +328,7 @@ impl<'t> Search<'t> {
                 let after = self.encoder.cond(terms, &start, predicate);
                 let agree = terms.eq(before, after);
                 // A name of its own, so that the core tells links apart whatever they are about.
-                let link = terms.fresh_var("link", Sort::Bool);
+                let link = terms.fresh_var("joint", Sort::Bool);
                 let named = terms.implies(link, agree);
                 assumed.push(named);
                 assumed.push(link);
