@@ -82,6 +82,7 @@ impl Lowerer<'_> {
     }
 
     /// Checks the arguments of a call as the table says. The text that the call writes, if it does.
+    #[allow(clippy::collapsible_match)] // One arm for each role, whether it is checked or not.
     pub(crate) fn caller_checks(
         &mut self,
         f: FnId,

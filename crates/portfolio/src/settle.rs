@@ -3,7 +3,7 @@
 use crate::race::{Runner, race};
 use crate::registry::{self, Analysis};
 use palisade_base::Budget;
-use palisade_cfa::{Assumed, Assumption, Callee, EdgeId, Op, Program};
+use palisade_cfa::{Assumed, Assumption, Program};
 use palisade_check::replay::Replay;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_property::Property;

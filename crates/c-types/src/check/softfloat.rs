@@ -276,14 +276,14 @@ impl<'a> Checker<'a> {
         }
         match (self.soft_of(from), self.soft_of(to)) {
             (Some(SoftFloat::Brain), _) | (_, Some(SoftFloat::Brain)) => None,
-            (Some(a), None) => self.from_soft(e, a, to, span),
-            (None, Some(b)) if self.prog.types.is_arithmetic(from) => Some(self.to_soft(e, b, to, span)),
+            (Some(a), None) => self.soft_to_hard(e, a, to, span),
+            (None, Some(b)) if self.prog.types.is_arithmetic(from) => Some(self.hard_to_soft(e, b, to, span)),
             (Some(a), Some(b)) => Some(self.between_soft(e, a, b, to, span)),
             _ => None,
         }
     }
 
-    fn from_soft(&mut self, e: TExprId, float: SoftFloat, to: CTypeId, span: Span) -> Option<TExprId> {
+    fn soft_to_hard(&mut self, e: TExprId, float: SoftFloat, to: CTypeId, span: Span) -> Option<TExprId> {
         let constant = self.soft_bits(e).zip(format_of(float));
         if let Some(target) = self.prog.types.float_ty(to) {
             if let Some((bits, format)) = constant {
@@ -313,7 +313,7 @@ impl<'a> Checker<'a> {
         Some(self.convert(value, to))
     }
 
-    fn to_soft(&mut self, e: TExprId, float: SoftFloat, to: CTypeId, span: Span) -> TExprId {
+    fn hard_to_soft(&mut self, e: TExprId, float: SoftFloat, to: CTypeId, span: Span) -> TExprId {
         let from = self.ty(e);
         if let Some(format) = format_of(float) {
             let bits = match (&self.prog.exprs[e].kind, self.scalar_shape(from)) {

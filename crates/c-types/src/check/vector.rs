@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
             self.error(span, format!("a vector of '{}'", self.type_name(elem)));
             return TypeTable::ERROR;
         }
-        if size == 0 || bytes % size != 0 || bytes == 0 {
+        if size == 0 || !bytes.is_multiple_of(size) || bytes == 0 {
             self.error(span, format!("{bytes} bytes are no number of elements '{}'", self.type_name(elem)));
             return TypeTable::ERROR;
         }
