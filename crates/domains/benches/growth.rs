@@ -12,7 +12,7 @@ const SIZES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 const FIT_FROM: u32 = 8;
 
 fn limits() -> Limits {
-    Limits { dims: 64, rows: 100_000 }
+    Limits { dims: 64, rows: 100_000, ..Limits::STANDARD }
 }
 
 fn var(i: u32) -> Dim {

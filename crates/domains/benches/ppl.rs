@@ -130,7 +130,8 @@ fn main() {
             std::hint::black_box(Peer::top(&space).bounds(&all));
             let (peer, time) = run::<Peer>(&space, &steps);
             b += time;
-            let (mine, time) = run::<Polyhedra>(&Limits { dims: 100, rows: 1_000_000 }, &steps);
+            let (mine, time) =
+                run::<Polyhedra>(&Limits { dims: 100, rows: 1_000_000, bits: u32::MAX }, &steps);
             a += time;
             let same: Vec<bool> =
                 mine.iter().zip(&peer).map(|(x, y)| translate(&space, x).equiv(y)).collect();

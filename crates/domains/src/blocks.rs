@@ -28,11 +28,14 @@ pub struct Limits {
     pub dims: usize,
     /// The most rows (generators or constraints) of one polyhedron, also while it is computed.
     pub rows: usize,
+    /// The most bits of one coefficient. Meets and joins in turn can double the length of coefficients
+    /// every time, without end: polyhedra have infinite descending chains.
+    pub bits: u32,
 }
 
 impl Limits {
     /// Enough for everything that is computed in reasonable time.
-    pub const STANDARD: Limits = Limits { dims: 40, rows: 4000 };
+    pub const STANDARD: Limits = Limits { dims: 40, rows: 4000, bits: 1024 };
 }
 
 /// A convex relational domain over a fixed, sorted list of dimensions. Binary operations take

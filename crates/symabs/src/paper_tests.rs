@@ -93,7 +93,7 @@ fn tops() -> Vec<(&'static str, Value)> {
 /// 0-assume, each k-assume and each single application of the Dilemma rule, in every domain.
 #[test]
 fn theorems_1_to_3() {
-    let rounds = std::env::var("PALISADE_SYMABS_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
+    let rounds = std::env::var("PALISADE_SYMABS_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
     let mut rng = Rng::new(7);
     for round in 0..rounds {
         for (name, top) in tops() {

@@ -7,7 +7,7 @@
 //! generators exactly as a generator cuts the constraints.
 
 use super::row::Row;
-use crate::blocks::TooBig;
+use crate::blocks::{Limits, TooBig};
 use palisade_num::Int;
 
 /// One of the two descriptions: a linear part (equalities or lines), linearly independent, and
@@ -16,6 +16,14 @@ use palisade_num::Int;
 pub(super) struct Side {
     pub linear: Vec<Row>,
     pub rays: Vec<Row>,
+}
+
+impl Side {
+    /// Are the coefficients short enough?
+    pub fn check(&self, bits: u32) -> Result<(), TooBig> {
+        let fits = self.linear.iter().chain(&self.rays).all(|r| r.fits(bits));
+        if fits { Ok(()) } else { Err(TooBig) }
+    }
 }
 
 /// A matrix of bits: which rays (rows) saturate which inequalities (columns).
@@ -113,7 +121,7 @@ pub(super) fn insert(
     equality: bool,
     col: usize,
     equalities: usize,
-    limit: usize,
+    limits: &Limits,
 ) -> Result<(), TooBig> {
     sat.grow(col + 1);
     let products: Vec<Int> = side.linear.iter().map(|l| l.dot(cut)).collect();
@@ -142,9 +150,9 @@ pub(super) fn insert(
             let last = side.rays.len() - 1;
             (0..col).for_each(|j| sat.set(last, j));
         }
-        return Ok(());
+        return side.check(limits.bits);
     }
-    cut_rays(side, sat, cut, equality, col, equalities, limit)
+    cut_rays(side, sat, cut, equality, col, equalities, limits)
 }
 
 /// The case where all lines lie in the hyperplane: rays inside stay, rays outside go, and each
@@ -156,7 +164,7 @@ fn cut_rays(
     equality: bool,
     col: usize,
     equalities: usize,
-    limit: usize,
+    limits: &Limits,
 ) -> Result<(), TooBig> {
     let products: Vec<Int> = side.rays.iter().map(|r| r.dot(cut)).collect();
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
@@ -192,7 +200,8 @@ fn cut_rays(
                 born.push(side.rays[*i].combine(&-&products[*o], &side.rays[*o], &products[*i]));
                 common[col / 64] |= 1 << (col % 64);
                 born_sat.extend_from_slice(&common);
-                if born.len() + kept > limit {
+                let fits = born.last().is_none_or(|r| r.fits(limits.bits));
+                if born.len() + kept > limits.rows || !fits {
                     return Err(TooBig);
                 }
             }
@@ -304,22 +313,22 @@ impl Pair {
     pub fn cut<'a>(
         &mut self,
         vectors: impl IntoIterator<Item = (&'a Row, bool)>,
-        limit: usize,
+        limits: &Limits,
     ) -> Result<(), TooBig> {
         for (v, equality) in vectors {
             let (col, eqs) = (self.outer.rays.len(), self.outer.linear.len());
             if equality {
                 // An equality has no column of its own: it is saturated by all.
-                insert(&mut self.inner, &mut self.sat, v, true, col, eqs, limit)?;
+                insert(&mut self.inner, &mut self.sat, v, true, col, eqs, limits)?;
                 self.clear_column(col);
                 self.outer.linear.push(v.clone());
             } else {
-                insert(&mut self.inner, &mut self.sat, v, false, col, eqs, limit)?;
+                insert(&mut self.inner, &mut self.sat, v, false, col, eqs, limits)?;
                 self.outer.rays.push(v.clone());
             }
         }
         self.minimize_outer();
-        Ok(())
+        self.outer.check(limits.bits)
     }
 
     fn clear_column(&mut self, col: usize) {

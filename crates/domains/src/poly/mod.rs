@@ -87,7 +87,7 @@ impl Polyhedron {
         limits: &Limits,
     ) -> Result<(), TooBig> {
         let Some(mut pair) = self.pair.clone() else { return Ok(()) };
-        pair.cut(rows, limits.rows)?;
+        pair.cut(rows, limits)?;
         self.replace(pair);
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Polyhedron {
         limits: &Limits,
     ) -> Result<Pair, TooBig> {
         let mut dual = pair.clone().swap();
-        dual.cut(rows, limits.rows)?;
+        dual.cut(rows, limits)?;
         Ok(dual.swap())
     }
 
@@ -172,7 +172,7 @@ impl Polyhedron {
     ) -> Result<Pair, TooBig> {
         let mut pair = universe(dims.len());
         let rows = equalities.iter().map(|r| (r, true)).chain(inequalities.iter().map(|r| (r, false)));
-        pair.cut(rows, limits.rows)?;
+        pair.cut(rows, limits)?;
         Ok(pair)
     }
 }
@@ -232,6 +232,7 @@ impl Factor for Polyhedron {
             points = grown;
         }
         inner.rays.extend(points.into_iter().map(Row::new));
+        inner.check(limits.bits)?;
         let mut by_outer = saturation(&outer, &inner);
         minimize(&mut outer, &mut by_outer, inner.rays.len());
         let sat = by_outer.transpose(inner.rays.len());
@@ -302,9 +303,14 @@ impl Factor for Polyhedron {
         self.cut([(&row, c.rel == Rel::Eq)], limits)
     }
 
-    fn assign(&mut self, d: Dim, e: &LinExpr, _: &Limits) -> Result<(), TooBig> {
+    fn assign(&mut self, d: Dim, e: &LinExpr, limits: &Limits) -> Result<(), TooBig> {
         let (at, (image, scale)) = (self.place(d), self.integers(e));
         let Some(pair) = &mut self.pair else { return Ok(()) };
+        // Every coefficient becomes a sum of products with those of the image.
+        let growth = image.iter().chain([&scale]).map(Int::bit_len).max().unwrap_or(0);
+        let room = limits.bits.checked_sub(growth).ok_or(TooBig)?;
+        pair.outer.check(room)?;
+        pair.inner.check(room)?;
         let k = image[at].clone();
         let image_row = Row::new(image.clone());
         // The content that `Row::new` divided out; coprime with the scale.
@@ -366,6 +372,7 @@ impl Factor for Polyhedron {
                     dims.remove(i);
                 }
             }
+            pair.outer.check(limits.bits)?;
             self.replace(pair);
         }
         self.dims.retain(|d| !remove.contains(d));

@@ -101,6 +101,14 @@ impl Row {
         }
     }
 
+    /// Has every component at most this many bits? Machine integers count as short.
+    pub fn fits(&self, bits: u32) -> bool {
+        match self {
+            Small(_) => true,
+            Big(v) => v.iter().all(|x| x.bit_len() <= bits),
+        }
+    }
+
     /// The components as integers.
     pub fn to_vec(&self) -> Vec<Int> {
         (0..self.len()).map(|i| self.get(i)).collect()

@@ -226,7 +226,7 @@ fn blocks_stay_small_and_costs_follow_them() {
 
 #[test]
 fn limits_lose_relations_but_no_states() {
-    let tight = Limits { dims: 2, rows: 6 };
+    let tight = Limits { dims: 2, rows: 6, ..Limits::STANDARD };
     let mut p = Polyhedra::top(&tight);
     for k in 0..4 {
         p.assign_interval(var(k), &Interval::closed(0, 1));
@@ -235,4 +235,25 @@ fn limits_lose_relations_but_no_states() {
     p.assign(var(4), &sum(&[(0, 1), (1, 1), (2, 1)], 0));
     assert!(p.contains(&|d| Rat::from(i64::from(d == var(0) || d == var(4)))));
     assert_eq!(p.bounds_of(var(4)), Interval::closed(0, 3));
+}
+
+/// Shrinking towards a fixed point with two steps in turn doubles the length of the coefficients each time.
+#[test]
+fn coefficients_stay_bounded() {
+    let limits = Limits { bits: 200, ..Limits::STANDARD };
+    let mut p = Polyhedra::top(&limits);
+    (0..2).for_each(|d| p.assign_interval(Dim::rat(d), &Interval::closed(0, 1)));
+    let (x, y) = (Dim::rat(0), Dim::rat(1));
+    for round in 0..40 {
+        // A cut through the middle between the vertices, as the convex hull of two halves leaves it.
+        let (hx, hy) = (p.bounds_of(x).hi.unwrap().value, p.bounds_of(y).hi.unwrap().value);
+        let third = Rat::new(Int::from(10 + round), Int::from(31));
+        let c = LinExpr::new([(x, &hy * &third), (y, &hx + &third)], -(&hx * &hy));
+        p.assume(&LinCons { expr: c, rel: Rel::Le });
+        assert!(p.contains(&|_| Rat::ZERO), "the origin satisfies every cut");
+        for c in p.to_constraints().concat() {
+            let long = c.expr.terms().iter().any(|(_, k)| k.numer().bit_len() > 200);
+            assert!(!long, "{c:?}");
+        }
+    }
 }
