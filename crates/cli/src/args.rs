@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use palisade_cfa::DataModel;
+use palisade_domains::{DOMAINS, Domain};
 use palisade_lower::{CheckSet, Missing, Options};
 use palisade_property::{Property, Reading};
 use std::path::PathBuf;
@@ -151,6 +152,9 @@ pub struct CheckArgs {
     /// Say `true` only if it rests on no assumption.
     #[arg(long)]
     pub strict: bool,
+    /// The numeric domain of an analysis with predicates and numbers.
+    #[arg(long, value_parser = numeric_domain, value_name = "DOMAIN")]
+    pub numeric: Option<Domain>,
     /// CPU time, summed over all threads.
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
@@ -310,6 +314,22 @@ pub struct BenchArgs {
 pub enum BenchName {
     /// Table 3 of the BOXES paper: loop invariants of every function by four domains.
     Boxes(BoxesArgs),
+    /// Figure 14 of the paper on predicates and numbers: templates that grow, for six data structures.
+    Numpred(NumpredArgs),
+}
+
+/// Arguments of `bench numpred`.
+#[derive(Args)]
+pub struct NumpredArgs {
+    /// The numeric domain.
+    #[arg(long, default_value = "poly", value_parser = numeric_domain, value_name = "DOMAIN")]
+    pub numeric: Domain,
+    /// Time for each size and data structure.
+    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Write the figures as a picture.
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 /// Arguments of `bench boxes`.
@@ -334,6 +354,14 @@ pub struct BoxesArgs {
     /// PPL Box, LDD Boxes and PPL Boxes.
     #[arg(long)]
     pub functions: bool,
+}
+
+/// A numeric domain by its name.
+pub fn numeric_domain(name: &str) -> Result<Domain, String> {
+    Domain::named(name).ok_or_else(|| {
+        let names: Vec<&str> = DOMAINS.iter().map(|d| d.name).collect();
+        format!("there is no domain `{name}`; choose one of {}", names.join(", "))
+    })
 }
 
 /// `90s`, `15min`, `2h`, or a number of seconds.

@@ -1,8 +1,9 @@
 //! The command `bench`: regenerates a paper's table.
 
 use crate::USAGE;
-use crate::args::{BenchArgs, BenchName, BoxesArgs};
+use crate::args::{BenchArgs, BenchName, BoxesArgs, NumpredArgs};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
+use palisade_bench::numpred::{counting, figure, flags, svg};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,34 @@ use std::path::{Path, PathBuf};
 pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
         BenchName::Boxes(args) => boxes(args),
+        BenchName::Numpred(args) => numpred(args),
     }
+}
+
+/// Figure 14 of the paper on predicates and numbers.
+fn numpred(args: &NumpredArgs) -> u8 {
+    let measure = |title, sizes: &[usize], template| {
+        figure(title, sizes, template, args.numeric, args.time_limit, &mut |line| eprintln!("{line}"))
+    };
+    let figures = measure("Figure 14(a)", &[10, 30, 100, 300, 1000, 3000, 10_000], counting)
+        .and_then(|a| Ok([a, measure("Figure 14(b)", &[2, 5, 10, 15, 20, 30, 40], flags)?]));
+    let figures = match figures {
+        Ok(figures) => figures,
+        Err(why) => {
+            eprintln!("error: {why}");
+            return USAGE;
+        }
+    };
+    for figure in &figures {
+        println!("{}\n", figure.table());
+    }
+    if let Some(path) = &args.plot
+        && let Err(error) = std::fs::write(path, svg(&figures))
+    {
+        eprintln!("error: {}: {error}", path.display());
+        return USAGE;
+    }
+    0
 }
 
 /// Table 3 of the BOXES paper over a folder of preprocessed files.

@@ -43,8 +43,12 @@ pub fn check(args: &CheckArgs) -> u8 {
         return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
     }
     let line = ProgressLine::start();
+    let analysis = match &args.numeric {
+        Some(domain) => format!("{}+{}", args.analysis, domain.name),
+        None => args.analysis.clone(),
+    };
     let settle = |program: &Arc<Program>, property: &Property| {
-        settle(program, property, &args.analysis, &budget, &|engine, note| {
+        settle(program, property, &analysis, &budget, &|engine, note| {
             tracing::info!("{engine}: {note}");
             line.note(engine, note);
         })
@@ -79,7 +83,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     }
     let code = conclude(&text, &settled.verdict, &printed);
     if let Some(path) = &args.arg {
-        arg::write(path, &settled, &args.analysis, &input.sources, &budget);
+        arg::write(path, &settled, &analysis, &input.sources, &budget);
     }
     code
 }

@@ -1,12 +1,12 @@
 //! The command `invariants`: what holds at the loop heads of every function.
 
-use crate::args::InvariantsArgs;
+use crate::args::{InvariantsArgs, numeric_domain};
 use crate::{USAGE, input, watchdog};
 use palisade_analyses::invariants::functions::{LoopFacts, Method, of_function};
 use palisade_analyses::invariants::isolate::Isolator;
 use palisade_base::{Budget, SourceMap, Span};
 use palisade_cfa::{FuncId, LocId, Program};
-use palisade_domains::{DOMAINS, Domain};
+use palisade_domains::Domain;
 use palisade_lower::Options;
 use palisade_property::Property;
 use serde_json::{Value, json};
@@ -90,11 +90,7 @@ fn choice(args: &InvariantsArgs) -> Result<(Method, Domain), String> {
         format!("there is no method `{}`; choose one of {}", args.method, names.join(", "))
     })?;
     let domain = args.domain.as_deref().unwrap_or(method.usual_domain());
-    let domain = Domain::named(domain).ok_or_else(|| {
-        let names: Vec<&str> = DOMAINS.iter().map(|d| d.name).collect();
-        format!("there is no domain `{domain}`; choose one of {}", names.join(", "))
-    })?;
-    Ok((method, domain))
+    Ok((method, numeric_domain(domain)?))
 }
 
 /// The functions of the given files, or the one that was asked for.

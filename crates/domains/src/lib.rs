@@ -9,7 +9,6 @@
 //! the required methods of the trait, a line here, a call of the law kit, and a line in the list
 //! [`DOMAINS`] that gives it a name on every command line.
 
-mod any;
 mod blocks;
 mod boxes;
 mod congruence;
@@ -41,7 +40,6 @@ mod product;
 mod registry;
 mod relation;
 
-pub use any::{AnyCtx, AnyNumeric};
 pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
 pub use congruence::{Congruence, Congruences};

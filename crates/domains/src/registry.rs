@@ -9,7 +9,7 @@ use crate::{
 use palisade_base::Budget;
 
 /// A numeric domain that can be chosen by name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Domain {
     /// Its name.
     pub name: &'static str,
@@ -38,8 +38,13 @@ pub static DOMAINS: [Domain; 13] = [
 ];
 
 impl Domain {
-    /// The domain of a name.
+    /// The domain of a name; `oct` and `poly` are short for octagons and polyhedra.
     pub fn named(name: &str) -> Option<Domain> {
+        let name = match name {
+            "oct" => "octagon",
+            "poly" => "polyhedra",
+            name => name,
+        };
         DOMAINS.iter().find(|d| d.name == name).copied()
     }
 

@@ -10,6 +10,7 @@ pub mod concrete;
 pub mod houdini;
 pub mod kinduction;
 pub mod numeric;
+pub mod numpred;
 pub mod path;
 pub mod predicate;
 pub mod summaries;

@@ -174,7 +174,7 @@ fn formula(
 }
 
 /// A linear constraint over the integers as a comparison wide enough not to wrap.
-fn constraint(
+pub(crate) fn constraint(
     program: &Program,
     pool: &mut Invariants,
     dims: &FxHashMap<Dim, (VarId, IntTy)>,

@@ -79,6 +79,14 @@ impl Invariants {
         }
     }
 
+    /// A place of the program or of this pool.
+    pub fn get_place<'a>(&'a self, program: &'a Program, place: PlaceId) -> &'a Place {
+        match (place.0 as usize).checked_sub(self.base[1]) {
+            Some(i) => &self.places[i],
+            None => &program.places[place],
+        }
+    }
+
     /// Adds an expression; operands are expressions of the program or of this pool.
     pub fn expr(&mut self, ty: Scalar, kind: ExprKind) -> ExprId {
         self.exprs.push(Expr { ty, kind });

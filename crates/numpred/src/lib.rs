@@ -9,7 +9,7 @@
 //! * [`domain`]: the interface of Figures 3 and 4, with what section 4 defines for all;
 //! * [`nexpoint`], [`nex`], [`mtndd`], [`ndd`]: the data structures of section 5, and the two they
 //!   combine;
-//! * [`numeric`]: the numeric domain below them, any of four;
+//! * [`numeric`]: the numeric domain below them, any of the library;
 //! * [`prover`]: projections by the solver instead of by syntax.
 //!
 //! The crate knows no C and no automaton.
@@ -29,12 +29,13 @@ pub mod transformer;
 
 pub use domain::{NumPredDom, Value};
 pub use expr::{Expr, Literal, Pred};
-pub use numeric::{Kind, NumId};
+pub use numeric::NumId;
 pub use space::{Predicate, Space, Variable, Vocabulary};
 pub use transformer::{Choice, NumExpr, NumStmt, Transformer};
 
 use palisade_base::Budget;
 use palisade_dd::Outcome;
+use palisade_domains::Domain;
 
 /// The six implementations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -76,9 +77,9 @@ impl Structure {
         }
     }
 
-    /// A domain over a vocabulary, with numbers of a kind.
-    pub fn domain(self, names: Vocabulary, kind: Kind, budget: &Budget) -> Outcome<Box<dyn NumPredDom>> {
-        let space = Space::new(names, kind, budget)?;
+    /// A domain over a vocabulary, with the numeric domain N.
+    pub fn domain(self, names: Vocabulary, numbers: Domain, budget: &Budget) -> Outcome<Box<dyn NumPredDom>> {
+        let space = Space::new(names, numbers, budget)?;
         Ok(match self {
             Structure::Numeric => Box::new(nexpoint::NexPoint::numeric(space)),
             Structure::Predicate => Box::new(nexpoint::NexPoint::predicate(space)),

@@ -7,45 +7,11 @@
 use crate::transformer::{NumExpr, NumStmt};
 use palisade_base::Budget;
 use palisade_domains::{
-    AnyCtx, AnyNumeric, Dim, Interval, Lattice, LddCtx, LddLimits, Limits, LinCons, LinExpr, NumericDomain,
-    Rel, Thresholds,
+    Dim, Domain, Dynamic, Interval, Lattice, LinCons, LinExpr, NumericDomain, Rel, Thresholds,
 };
 use palisade_num::Rat;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
-
-/// Which numeric domain N is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    /// BOX: intervals.
-    Box,
-    /// OCT: octagons.
-    Oct,
-    /// PK: convex polyhedra.
-    Poly,
-    /// Unions of boxes.
-    Boxes,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Box, Kind::Oct, Kind::Poly, Kind::Boxes];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Box => "box",
-            Kind::Oct => "oct",
-            Kind::Poly => "poly",
-            Kind::Boxes => "boxes",
-        }
-    }
-
-    /// The domain of this name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|k| k.name() == name)
-    }
-}
 
 /// An element of N in a [`Numerics`]. Equivalent elements have equal numbers, except that what a
 /// widening makes keeps a number of its own (see [`Numerics::widen`]).
@@ -68,8 +34,8 @@ enum Binary {
 
 /// The elements of N that are in use, and what is known about them.
 pub struct Numerics {
-    kind: Kind,
-    values: Vec<AnyNumeric>,
+    domain: Domain,
+    values: Vec<Dynamic>,
     /// Numbers by a fingerprint that equivalent elements share.
     known: FxHashMap<u64, Vec<NumId>>,
     memo: FxHashMap<(Binary, NumId, NumId), NumId>,
@@ -79,18 +45,11 @@ pub struct Numerics {
 
 impl Numerics {
     /// Only top and bottom.
-    pub fn new(kind: Kind, budget: &Budget) -> Numerics {
-        let ctx = match kind {
-            Kind::Box => AnyCtx::Box,
-            Kind::Oct => AnyCtx::Oct(Limits::STANDARD),
-            Kind::Poly => AnyCtx::Poly(Limits::STANDARD),
-            Kind::Boxes => {
-                AnyCtx::Boxes(LddCtx::new(LddLimits { budget: budget.clone(), ..LddLimits::default() }))
-            }
-        };
+    pub fn new(domain: Domain, budget: &Budget) -> Numerics {
+        let ctx = (domain.context)(budget);
         let mut this = Numerics {
-            kind,
-            values: vec![AnyNumeric::bottom(&ctx), AnyNumeric::top(&ctx)],
+            domain,
+            values: vec![Dynamic::bottom(&ctx), Dynamic::top(&ctx)],
             known: FxHashMap::default(),
             memo: FxHashMap::default(),
             thresholds: Thresholds::none(),
@@ -101,11 +60,11 @@ impl Numerics {
     }
 
     /// Which domain N is.
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub fn domain(&self) -> Domain {
+        self.domain
     }
 
-    fn get(&self, n: NumId) -> &AnyNumeric {
+    fn get(&self, n: NumId) -> &Dynamic {
         &self.values[n.0 as usize]
     }
 
@@ -122,7 +81,7 @@ impl Numerics {
         hasher.finish()
     }
 
-    fn add(&mut self, e: AnyNumeric) -> NumId {
+    fn add(&mut self, e: Dynamic) -> NumId {
         if e.is_bottom() {
             return NumId::BOT;
         }
@@ -145,7 +104,7 @@ impl Numerics {
         }
     }
 
-    fn changed(&mut self, n: NumId, op: impl FnOnce(&mut AnyNumeric)) -> NumId {
+    fn changed(&mut self, n: NumId, op: impl FnOnce(&mut Dynamic)) -> NumId {
         let mut e = self.get(n).clone();
         op(&mut e);
         self.add(e)
@@ -286,7 +245,7 @@ impl Numerics {
 }
 
 /// A numeric statement on an element.
-fn apply(x: &mut AnyNumeric, s: &NumStmt) {
+fn apply(x: &mut Dynamic, s: &NumStmt) {
     match s {
         NumStmt::Assume(tree, truth) => x.assume_tree(tree, *truth),
         NumStmt::Assign(assignments) => {

@@ -1,10 +1,10 @@
 //! What the values of one domain have in common: V_P, V_N, the diagrams and the elements of N.
 
 use crate::expr::{Expr, Literal, Pred};
-use crate::numeric::{Kind, Numerics};
+use crate::numeric::Numerics;
 use palisade_base::Budget;
 use palisade_dd::{Bdd, Limits, Node, OutOfBudget, Outcome, Var};
-use palisade_domains::{Dim, LinCons, MachineInt};
+use palisade_domains::{Dim, Domain, LinCons, MachineInt};
 
 /// A predicate of V_P.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -148,12 +148,12 @@ pub struct Space {
 
 impl Space {
     /// An empty space over a vocabulary.
-    pub fn new(names: Vocabulary, kind: Kind, budget: &Budget) -> Outcome<Space> {
+    pub fn new(names: Vocabulary, numbers: Domain, budget: &Budget) -> Outcome<Space> {
         let mut bdd = Bdd::new(Limits { budget: budget.clone(), ..Limits::default() });
         for _ in 0..2 * names.predicates.len() {
             bdd.new_var()?;
         }
-        Ok(Space { names, bdd, nums: Numerics::new(kind, budget), budget: budget.clone() })
+        Ok(Space { names, bdd, nums: Numerics::new(numbers, budget), budget: budget.clone() })
     }
 
     /// `Err` once the budget is stopped.

@@ -2,7 +2,7 @@
 //! values that it states.
 
 use palisade_base::Budget;
-use palisade_domains::MachineInt;
+use palisade_domains::{Domain, MachineInt};
 use palisade_numpred::prover::{self, Prover};
 use palisade_numpred::*;
 
@@ -14,7 +14,7 @@ fn vocabulary(declarations: &str) -> Vocabulary {
 }
 
 fn domain(structure: Structure, declarations: &str) -> Box<dyn NumPredDom> {
-    structure.domain(vocabulary(declarations), Kind::Poly, &Budget::unlimited()).expect("small")
+    structure.domain(vocabulary(declarations), Domain::polyhedra(), &Budget::unlimited()).expect("small")
 }
 
 fn expr(dom: &dyn NumPredDom, text: &str) -> Expr {
@@ -206,11 +206,11 @@ fn example_10_figure_2b_needs_both() {
         program::analyse(&program, &mut *d).expect("small").safe()
     };
     for s in EXACT {
-        assert!(safe(s, Kind::Poly), "{s:?}");
+        assert!(safe(s, Domain::polyhedra()), "{s:?}");
     }
-    assert!(!safe(Structure::Numeric, Kind::Poly));
-    assert!(!safe(Structure::Predicate, Kind::Poly));
-    assert!(!safe(Structure::NexPoint, Kind::Poly), "one set of constraints for all predicates");
+    assert!(!safe(Structure::Numeric, Domain::polyhedra()));
+    assert!(!safe(Structure::Predicate, Domain::polyhedra()));
+    assert!(!safe(Structure::NexPoint, Domain::polyhedra()), "one set of constraints for all predicates");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn figure_1a_wants_predicates_and_figure_1b_numbers() {
     let a_with = format!("preds i1 = (i = 1), i2 = (i = 2);\n{}", a.replace("vars i, a1, a2;", ""));
     let safe = |s: Structure, text: &str| {
         let program = parse::program(text).expect("a program");
-        let mut d = s.domain(program.names.clone(), Kind::Poly, &Budget::unlimited()).expect("small");
+        let mut d = s.domain(program.names.clone(), Domain::polyhedra(), &Budget::unlimited()).expect("small");
         program::analyse(&program, &mut *d).expect("small").safe()
     };
     assert!(!safe(Structure::Numeric, a));

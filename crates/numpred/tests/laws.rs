@@ -3,12 +3,16 @@
 
 use palisade_base::Budget;
 use palisade_domains::laws::Rng;
-use palisade_domains::{Dim, Interval, LinCons, LinExpr, MachineInt, Rel};
+use palisade_domains::{Dim, Domain, Interval, LinCons, LinExpr, MachineInt, Rel};
 use palisade_num::Rat;
 use palisade_numpred::prover::Prover;
 use palisade_numpred::*;
 
-const KINDS: [Kind; 4] = Kind::ALL;
+/// N: three domains of conjunctions and one with disjunctions.
+fn kinds() -> [Domain; 4] {
+    [Domain::interval(), Domain::octagon(), Domain::polyhedra(), Domain::boxes()]
+}
+
 const RADIUS: i64 = 2;
 
 /// Two numbers and two predicates: q means x > 0, p means nothing.
@@ -145,9 +149,10 @@ fn gamma(d: &mut dyn NumPredDom, v: &Value) -> Vec<Vec<Literal>> {
 
 #[test]
 fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
-    for kind in KINDS {
+    for domain in kinds() {
+        let kind = domain.name;
         for s in Structure::ALL {
-            let d = &mut *s.domain(names(), kind, &Budget::unlimited()).expect("small");
+            let d = &mut *s.domain(names(), domain, &Budget::unlimited()).expect("small");
             let g = &mut Gen(Rng::new(7));
             let states = State::all();
             let mut pool = vec![d.top(), d.bot()];
@@ -158,7 +163,7 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                 for &st in states.iter().filter(|st| st.holds(&e)) {
                     assert!(
                         contains(&cubes, st),
-                        "{s:?} {kind:?}: alpha of {} loses {st:?}",
+                        "{s:?} {kind}: alpha of {} loses {st:?}",
                         d.space().names.display(&e)
                     );
                 }
@@ -172,9 +177,9 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                 let reduced = d.reduce(&a).expect("small");
                 let gr = gamma(d, &reduced);
                 for &st in &states {
-                    assert!(!has(&ga, st) || has(&gr, st), "{s:?} {kind:?}: reduce loses {st:?}");
+                    assert!(!has(&ga, st) || has(&gr, st), "{s:?} {kind}: reduce loses {st:?}");
                 }
-                assert!(d.leq(&a, &a).expect("small"), "{s:?} {kind:?}");
+                assert!(d.leq(&a, &a).expect("small"), "{s:?} {kind}");
                 for b in pool.clone() {
                     let gb = gamma(d, &b);
                     let (j, m, w) = (d.join(&a, &b), d.meet(&a, &b), d.widen(&a, &b));
@@ -183,13 +188,13 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                     let leq = d.leq(&a, &b).expect("small");
                     for &st in &states {
                         let (x, y) = (has(&ga, st), has(&gb, st));
-                        assert!(!(x || y) || has(&gj, st), "{s:?} {kind:?}: join loses {st:?}");
-                        assert!(!(x || y) || has(&gw, st), "{s:?} {kind:?}: widen loses {st:?}");
-                        assert!(!(x && y) || has(&gm, st), "{s:?} {kind:?}: meet loses {st:?}");
-                        assert!(!leq || !x || y, "{s:?} {kind:?}: leq is wrong at {st:?}");
+                        assert!(!(x || y) || has(&gj, st), "{s:?} {kind}: join loses {st:?}");
+                        assert!(!(x || y) || has(&gw, st), "{s:?} {kind}: widen loses {st:?}");
+                        assert!(!(x && y) || has(&gm, st), "{s:?} {kind}: meet loses {st:?}");
+                        assert!(!leq || !x || y, "{s:?} {kind}: leq is wrong at {st:?}");
                     }
-                    assert!(d.leq(&a, &j).expect("small") && d.leq(&b, &j).expect("small"), "{s:?} {kind:?}");
-                    assert!(d.leq(&a, &w).expect("small") && d.leq(&b, &w).expect("small"), "{s:?} {kind:?}");
+                    assert!(d.leq(&a, &j).expect("small") && d.leq(&b, &j).expect("small"), "{s:?} {kind}");
+                    assert!(d.leq(&a, &w).expect("small") && d.leq(&b, &w).expect("small"), "{s:?} {kind}");
                 }
                 for _ in 0..6 {
                     let (run, tau) = g.statement();
@@ -198,7 +203,7 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                     for &st in states.iter().filter(|&&st| has(&ga, st)) {
                         for next in run(st) {
                             let text = tau.display(&d.space().names);
-                            assert!(contains(&gp, next), "{s:?} {kind:?}: {text} loses {st:?} -> {next:?}");
+                            assert!(contains(&gp, next), "{s:?} {kind}: {text} loses {st:?} -> {next:?}");
                         }
                     }
                 }
@@ -209,9 +214,10 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
 
 #[test]
 fn widening_chains_end() {
-    for kind in KINDS {
+    for domain in kinds() {
+        let kind = domain.name;
         for s in Structure::ALL {
-            let d = &mut *s.domain(names(), kind, &Budget::unlimited()).expect("small");
+            let d = &mut *s.domain(names(), domain, &Budget::unlimited()).expect("small");
             let g = &mut Gen(Rng::new(3));
             for _ in 0..5 {
                 let start = g.expr(2);
@@ -224,7 +230,7 @@ fn widening_chains_end() {
                     steps += usize::from(wider != v);
                     v = wider;
                 }
-                assert!(steps < 40, "{s:?} {kind:?}: {steps} growing steps");
+                assert!(steps < 40, "{s:?} {kind}: {steps} growing steps");
             }
         }
     }
@@ -233,8 +239,9 @@ fn widening_chains_end() {
 #[test]
 fn structures_for_the_same_functions_agree() {
     // NEX and MTNDD are the same functions; NEXPOINT is above them, NDD below.
-    for kind in [Kind::Box, Kind::Oct, Kind::Poly] {
-        let make = |s: Structure| s.domain(names(), kind, &Budget::unlimited()).expect("small");
+    for domain in [Domain::interval(), Domain::octagon(), Domain::polyhedra()] {
+        let kind = domain.name;
+        let make = |s: Structure| s.domain(names(), domain, &Budget::unlimited()).expect("small");
         let [mut nex, mut mt, mut ndd, mut point] =
             [Structure::Nex, Structure::Mtndd, Structure::Ndd, Structure::NexPoint].map(make);
         let g = &mut Gen(Rng::new(11));
@@ -252,10 +259,10 @@ fn structures_for_the_same_functions_agree() {
                 states.iter().map(|&s| contains(&cubes, s)).collect::<Vec<bool>>()
             };
             let (a, b, c, p) = (run(&mut nex), run(&mut mt), run(&mut ndd), run(&mut point));
-            assert_eq!(a, b, "{kind:?}");
+            assert_eq!(a, b, "{kind}");
             let below = |x: &[bool], y: &[bool]| x.iter().zip(y).all(|(x, y)| !x || *y);
-            assert!(below(&a, &p), "{kind:?}: NEX above NEXPOINT");
-            assert!(below(&c, &a), "{kind:?}: NDD above NEX");
+            assert!(below(&a, &p), "{kind}: NEX above NEXPOINT");
+            assert!(below(&c, &a), "{kind}: NDD above NEX");
         }
     }
 }
@@ -263,7 +270,7 @@ fn structures_for_the_same_functions_agree() {
 #[test]
 fn leq_of_ndd_is_exact_where_the_numbers_are() {
     // Octagons decide conjunctions of octagonal terms over the integers.
-    let d = &mut *Structure::Ndd.domain(names(), Kind::Oct, &Budget::unlimited()).expect("small");
+    let d = &mut *Structure::Ndd.domain(names(), Domain::octagon(), &Budget::unlimited()).expect("small");
     let g = &mut Gen(Rng::new(5));
     let mut prover = Prover::new(&Budget::unlimited());
     let names = names();
@@ -292,14 +299,15 @@ fn counting(c: i64) -> String {
 
 #[test]
 fn figure_14_templates_are_shown() {
-    let safe = |s: Structure, kind, text: &str| {
+    let safe = |s: Structure, domain, text: &str| {
         let program = parse::program(text).expect("a program");
-        let mut d = s.domain(program.names.clone(), kind, &Budget::unlimited()).expect("small");
+        let mut d = s.domain(program.names.clone(), domain, &Budget::unlimited()).expect("small");
         program::analyse(&program, &mut *d).expect("small").safe()
     };
-    for kind in KINDS {
+    for domain in kinds() {
+        let kind = domain.name;
         for s in [Structure::Numeric, Structure::NexPoint, Structure::Nex, Structure::Mtndd, Structure::Ndd] {
-            assert!(safe(s, kind, &counting(10_000)), "{s:?} {kind:?}");
+            assert!(safe(s, domain, &counting(10_000)), "{s:?} {kind}");
         }
     }
 }

@@ -7,9 +7,11 @@ use palisade_engines::concrete::Concrete;
 use palisade_engines::houdini::{Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
+use palisade_engines::numpred::NumPred;
 use palisade_engines::predicate::Predicates;
 use palisade_engines::summaries::Summaries;
 use palisade_engines::value::ExplicitValues;
+use palisade_numpred::Structure;
 
 /// An analysis that can be chosen on the command line.
 pub struct Analysis {
@@ -57,7 +59,21 @@ pub fn analyses() -> Vec<Analysis> {
             all.push(numeric(None, domain, DELAY));
         }
     }
+    all.extend(Structure::ALL.map(|s| combined(s, Domain::polyhedra())));
     all
+}
+
+/// Predicates and numbers in one domain.
+fn combined(structure: Structure, numbers: Domain) -> Analysis {
+    let summary = match structure {
+        Structure::Numeric => "numbers of the variables that counterexamples ask for",
+        Structure::Predicate => "predicates that counterexamples ask for",
+        Structure::NexPoint => "predicates and numbers, refined by counterexamples: one pair (NexPoint)",
+        Structure::Nex => "the same: numbers for each valuation of the predicates, as sets (Nex)",
+        Structure::Mtndd => "the same as multi-terminal decision diagrams (MTNDD)",
+        Structure::Ndd => "the same with unions of numbers, as decision diagrams (NDD)",
+    };
+    Analysis { summary, weight: None, engine: Box::new(NumPred { structure, numbers }) }
 }
 
 /// Abstract interpretation with a domain.
@@ -68,7 +84,12 @@ fn numeric(weight: Option<u32>, domain: Domain, delay: u32) -> Analysis {
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
 const BOXES_DELAY: u32 = 300;
 
-/// The analysis of this name.
+/// The analysis of this name. Those with predicates and numbers take the numeric domain behind a plus
+/// sign, as in `nex+oct`.
 pub fn named(name: &str) -> Option<Analysis> {
+    if let Some((name, kind)) = name.split_once('+') {
+        let structure = Structure::ALL.into_iter().find(|s| s.name() == name)?;
+        return Some(combined(structure, Domain::named(kind)?));
+    }
     analyses().into_iter().find(|a| a.engine.name() == name)
 }
