@@ -4,4 +4,5 @@
 //! smaller measurements are in `benches/`.
 
 pub mod boxes;
+pub mod child;
 pub mod numpred;

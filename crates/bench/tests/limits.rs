@@ -1,6 +1,6 @@
 //! Limits on a piece of work. A program of one thread, because the work runs in a copy of the process.
 
-use palisade_bench::boxes::child::{Ended, Limits, run};
+use palisade_bench::child::{Ended, Limits, run};
 use std::time::Duration;
 
 fn main() {

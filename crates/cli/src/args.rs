@@ -63,6 +63,19 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
+    /// One file, and nothing out of the ordinary.
+    pub fn file(path: PathBuf, data_model: Model) -> SourceArgs {
+        SourceArgs {
+            files: vec![path],
+            data_model,
+            entry: None,
+            include: Vec::new(),
+            define: Vec::new(),
+            std: None,
+            world: WorldArgs { missing: None, malloc_may_fail: false },
+        }
+    }
+
     /// What lowering is asked for a property.
     pub fn options(&self, property: &Property) -> Options {
         let missing = self.world.missing.unwrap_or(match property.reading {
@@ -314,7 +327,8 @@ pub struct BenchArgs {
 pub enum BenchName {
     /// Table 3 of the BOXES paper: loop invariants of every function by four domains.
     Boxes(BoxesArgs),
-    /// Figure 14 of the paper on predicates and numbers: templates that grow, for six data structures.
+    /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers: templates that grow, and
+    /// programs, for six data structures.
     Numpred(NumpredArgs),
 }
 
@@ -324,9 +338,22 @@ pub struct NumpredArgs {
     /// The numeric domain.
     #[arg(long, default_value = "poly", value_parser = numeric_domain, value_name = "DOMAIN")]
     pub numeric: Domain,
-    /// Time for each size and data structure.
+    /// Time for each size, or program, and data structure.
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
+    /// Memory for each program and data structure.
+    #[arg(long, default_value = "2GB", value_parser = bytes, value_name = "SIZE")]
+    pub memory_limit: u64,
+    /// The programs of Table 4: a file with a line for each, `true` or `false` and the name of a C file, from
+    /// where this file is.
+    #[arg(long, value_name = "LIST")]
+    pub programs: Option<PathBuf>,
+    /// What is asked about the programs: a name or a .prp file.
+    #[arg(long, default_value = "unreach-call", value_name = "PROPERTY")]
+    pub property: String,
+    /// Sizes of `long` and pointers in the programs.
+    #[arg(long, value_enum, ignore_case = true, default_value = "ilp32")]
+    pub data_model: Model,
     /// Write the figures as a picture.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,

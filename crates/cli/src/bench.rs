@@ -1,11 +1,14 @@
 //! The command `bench`: regenerates a paper's table.
 
-use crate::USAGE;
-use crate::args::{BenchArgs, BenchName, BoxesArgs, NumpredArgs};
+use crate::args::{BenchArgs, BenchName, BoxesArgs, NumpredArgs, SourceArgs};
+use crate::question::Question;
+use crate::{USAGE, input};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
-use palisade_bench::numpred::{counting, figure, flags, svg};
+use palisade_bench::numpred::{Picture, counting, figure, flags, programs, svg};
+use palisade_numpred::Structure;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Runs the measurement.
 pub fn bench(args: &BenchArgs) -> u8 {
@@ -15,7 +18,7 @@ pub fn bench(args: &BenchArgs) -> u8 {
     }
 }
 
-/// Figure 14 of the paper on predicates and numbers.
+/// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers.
 fn numpred(args: &NumpredArgs) -> u8 {
     let measure = |title, sizes: &[usize], template| {
         figure(title, sizes, template, args.numeric, args.time_limit, &mut |line| eprintln!("{line}"))
@@ -32,13 +35,59 @@ fn numpred(args: &NumpredArgs) -> u8 {
     for figure in &figures {
         println!("{}\n", figure.table());
     }
+    let mut rows = Vec::new();
+    if let Some(list) = &args.programs {
+        match programs(args, list) {
+            Ok(measured) => rows = measured,
+            Err(why) => {
+                eprintln!("error: {why}");
+                return USAGE;
+            }
+        }
+        println!("{}", programs::table(&rows));
+    }
+    let mut pictures: Vec<Picture<'_>> = figures.iter().map(Picture::Growth).collect();
+    pictures.extend((!rows.is_empty()).then_some(Picture::Bars(&rows)));
     if let Some(path) = &args.plot
-        && let Err(error) = std::fs::write(path, svg(&figures))
+        && let Err(error) = std::fs::write(path, svg(&pictures))
     {
         eprintln!("error: {}: {error}", path.display());
         return USAGE;
     }
     0
+}
+
+/// Runs all structures on the programs of a list.
+fn programs(args: &NumpredArgs, list: &Path) -> Result<Vec<programs::Row>, String> {
+    let text = std::fs::read_to_string(list).map_err(|e| format!("{}: {e}", list.display()))?;
+    let limits = Limits { time: args.time_limit, memory: args.memory_limit };
+    let mut rows = Vec::new();
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let at = || format!("{}:{}", list.display(), i + 1);
+        let (expected, name) = match line.trim().split_once(' ') {
+            Some(("true", name)) => (true, name.trim()),
+            Some(("false", name)) => (false, name.trim()),
+            _ => return Err(format!("{}: expected `true` or `false` and a file", at())),
+        };
+        let path = list.parent().unwrap_or(Path::new("")).join(name);
+        let source = SourceArgs::file(path, args.data_model);
+        let mut question = Question::read(Some(&args.property)).ok_or("no such property")?;
+        let options = source.options(&question.property);
+        let mut program =
+            input::read(&source, &options).ok_or_else(|| format!("{}: not read", at()))?.program;
+        if !question.instrument(&mut program) {
+            return Err(format!("{}: the property does not fit", at()));
+        }
+        let program = Arc::new(program);
+        let mut row = programs::Row { name: name.into(), expected, runs: Vec::new() };
+        for structure in Structure::ALL {
+            let run = programs::run(&program, &question.property, structure, args.numeric, limits);
+            row.runs.push(run.map_err(|e| e.to_string())?);
+        }
+        eprintln!("{}", row.line());
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 /// Table 3 of the BOXES paper over a folder of preprocessed files.

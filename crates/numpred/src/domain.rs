@@ -77,6 +77,9 @@ pub trait NumPredDom {
     fn exists(&mut self, preds: &[Pred], v: &Value) -> Outcome<Value>;
     /// unprime: the primed forms of these predicates, which do not occur themselves, take their places.
     fn unprime(&mut self, preds: &[Pred], v: &Value) -> Outcome<Value>;
+    /// The value in parts that differ in the predicates, each with a formula over V_P that tells it from the
+    /// others. Together they are the value. Searches for single paths go on with the parts.
+    fn split(&mut self, v: &Value) -> Outcome<Vec<(Node, Value)>>;
     /// αPost_N of a numeric statement: acts on the numeric part under each valuation of the predicates.
     fn post_n(&mut self, s: &NumStmt, v: &Value) -> Outcome<Value>;
 
@@ -119,8 +122,7 @@ pub trait NumPredDom {
 
     /// α of a conjunction of literals: `meet(α_P(proj_P(e)), α_N(proj_N(e)))`.
     fn alpha_cube(&mut self, cube: &[Literal]) -> Outcome<Value> {
-        let names = &self.space().names;
-        let (p, n) = (names.proj_p(cube), names.proj_n(cube));
+        let (p, n) = (self.space().proj_p(cube), self.space().proj_n(cube));
         let p = self.space_mut().cube(&p)?;
         let (p, n) = (self.alpha_p(p)?, self.alpha_n(&n)?);
         self.meet(&p, &n)
@@ -221,8 +223,7 @@ pub trait NumPredDom {
 
     /// The part of a value that satisfies a conjunction of literals.
     fn restrict_cube(&mut self, cube: &[Literal], v: &Value) -> Outcome<Value> {
-        let names = &self.space().names;
-        let (p, n) = (names.proj_p(cube), names.proj_n(cube));
+        let (p, n) = (self.space().proj_p(cube), self.space().proj_n(cube));
         let p = self.space_mut().cube(&p)?;
         let p = self.alpha_p(p)?;
         let v = self.meet(&p, v)?;
@@ -232,9 +233,34 @@ pub trait NumPredDom {
     /// αPost of τ_P (section 4.3): `unprime(exists({p₁, …, pₙ}, meet(X, R)))`.
     fn post_p(&mut self, choices: &[Choice], v: &Value) -> Outcome<Value> {
         let preds: Vec<Pred> = choices.iter().map(|c| c.pred).collect();
-        let met = self.restrict(&Transformer::relation(choices), v)?;
+        let met = self.choose(choices, v)?;
         let quantified = self.exists(&preds, &met)?;
         self.unprime(&preds, &quantified)
+    }
+
+    /// `meet(X, R)` for the relation R of τ_P.
+    ///
+    /// A choice that leaves all open says nothing. One that asks predicates alone is a formula over P; only
+    /// those that ask numbers need them.
+    fn choose(&mut self, choices: &[Choice], v: &Value) -> Outcome<Value> {
+        let mut formula = Node::TRUE;
+        let mut numeric = Vec::new();
+        for choice in choices.iter().filter(|c| (&c.t, &c.f) != (&Expr::FALSE, &Expr::FALSE)) {
+            let relation = Transformer::relation(std::slice::from_ref(choice));
+            match self.space_mut().formula(&relation)? {
+                Some(f) => formula = self.space_mut().bdd.and(formula, f)?,
+                None => numeric.push(relation),
+            }
+        }
+        let mut v = v.clone();
+        if formula != Node::TRUE {
+            let formula = self.alpha_p(formula)?;
+            v = self.meet(&formula, &v)?;
+        }
+        for relation in numeric {
+            v = self.restrict(&relation, &v)?;
+        }
+        Ok(v)
     }
 
     /// αPost of τ_N ∧ τ_P: by default `τ_P; τ_N`, since τ_N does not depend on the predicates.

@@ -187,6 +187,20 @@ impl NumPredDom for Mtndd {
         Ok(Mtndd::value(done[&root]))
     }
 
+    fn split(&mut self, v: &Value) -> Outcome<Vec<(Node, Value)>> {
+        let mut all = Vec::new();
+        for (path, n) in self.diagrams.paths(Mtndd::node(v)) {
+            let mut part = Node::TRUE;
+            for (var, positive) in path.into_iter().rev() {
+                let literal = self.space.bdd.literal(var, positive)?;
+                part = self.space.bdd.and(literal, part)?;
+            }
+            let u = self.diagrams.mt.from_bdd(&self.space.bdd, part, n, NumId::BOT)?;
+            all.push((part, Mtndd::value(u)));
+        }
+        Ok(all)
+    }
+
     fn post_n(&mut self, s: &NumStmt, v: &Value) -> Outcome<Value> {
         let nums = &mut self.space.nums;
         let u = self.diagrams.mt.map(Mtndd::node(v), |&n| nums.post(s, n))?;

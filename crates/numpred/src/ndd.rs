@@ -5,7 +5,7 @@ use crate::expr::{Expr, Literal, Pred};
 use crate::mtndd::Diagrams;
 use crate::numeric::NumId;
 use crate::space::Space;
-use crate::transformer::{Choice, NumExpr, NumStmt, Transformer};
+use crate::transformer::{Choice, NumExpr, NumStmt};
 use palisade_base::Budget;
 use palisade_dd::{Node, OutOfBudget, Outcome, Var};
 use palisade_domains as num;
@@ -385,6 +385,17 @@ impl NumPredDom for Ndd {
         Ok(Ndd::value(self.space.unprime(preds, Ndd::node(v))?))
     }
 
+    fn split(&mut self, v: &Value) -> Outcome<Vec<(Node, Value)>> {
+        let first = 2 * self.space.names.predicates.len();
+        let numeric: Vec<Var> = (first..self.terms.len()).map(|v| Var(v as u32)).collect();
+        let valuations = self.space.bdd.exists(Ndd::node(v), &numeric)?;
+        let mut all = Vec::new();
+        for part in self.space.parts(valuations)? {
+            all.push((part, Ndd::value(self.space.bdd.and(Ndd::node(v), part)?)));
+        }
+        Ok(all)
+    }
+
     fn post_n(&mut self, s: &NumStmt, v: &Value) -> Outcome<Value> {
         Ok(Ndd::value(self.post_eliminating(s, &[], Ndd::node(v))?))
     }
@@ -418,7 +429,7 @@ impl NumPredDom for Ndd {
     /// wait in the primed ("shadow") variables until τ_N is done.
     fn post_both(&mut self, s: &NumStmt, choices: &[Choice], v: &Value) -> Outcome<Value> {
         let preds: Vec<Pred> = choices.iter().map(|c| c.pred).collect();
-        let met = self.restrict(&Transformer::relation(choices), v)?;
+        let met = self.choose(choices, v)?;
         let u = self.post_eliminating(s, &preds, Ndd::node(&met))?;
         self.unprime(&preds, &Ndd::value(u))
     }

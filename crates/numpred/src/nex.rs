@@ -183,6 +183,14 @@ impl NumPredDom for Nex {
         self.join_all(all)
     }
 
+    fn split(&mut self, v: &Value) -> Outcome<Vec<(Node, Value)>> {
+        let mut all = Vec::new();
+        for &(p, n) in &v.0 {
+            all.extend(self.space.parts(p)?.into_iter().map(|part| (part, Value::pair(part, n))));
+        }
+        Ok(all)
+    }
+
     fn post_n(&mut self, s: &NumStmt, v: &Value) -> Outcome<Value> {
         let posts = v.0.iter().map(|&(p, n)| (p, self.space.nums.post(s, n))).collect();
         self.norm(posts)

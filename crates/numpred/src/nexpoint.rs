@@ -131,6 +131,11 @@ impl NumPredDom for NexPoint {
         Ok(self.value(p, n))
     }
 
+    fn split(&mut self, v: &Value) -> Outcome<Vec<(Node, Value)>> {
+        let (p, n) = v.only();
+        Ok(self.space.parts(p)?.into_iter().map(|part| (part, self.value(part, n))).collect())
+    }
+
     fn post_n(&mut self, s: &NumStmt, v: &Value) -> Outcome<Value> {
         let (p, n) = v.only();
         let n = if self.parts == Parts::Predicates { n } else { self.space.nums.post(s, n) };

@@ -39,6 +39,8 @@ pub struct Numerics {
     /// Numbers by a fingerprint that equivalent elements share.
     known: FxHashMap<u64, Vec<NumId>>,
     memo: FxHashMap<(Binary, NumId, NumId), NumId>,
+    /// Results of [`Numerics::assume`].
+    assumed: FxHashMap<NumId, FxHashMap<Vec<LinCons>, NumId>>,
     /// Where widening tries to stop.
     pub thresholds: Thresholds,
 }
@@ -52,6 +54,7 @@ impl Numerics {
             values: vec![Dynamic::bottom(&ctx), Dynamic::top(&ctx)],
             known: FxHashMap::default(),
             memo: FxHashMap::default(),
+            assumed: FxHashMap::default(),
             thresholds: Thresholds::none(),
         };
         let top = this.fingerprint(NumId::TOP);
@@ -130,11 +133,16 @@ impl Numerics {
         if n == NumId::BOT || conjunction.is_empty() {
             return n;
         }
-        self.changed(n, |e| {
+        if let Some(&known) = self.assumed.get(&n).and_then(|known| known.get(conjunction)) {
+            return known;
+        }
+        let result = self.changed(n, |e| {
             conjunction.iter().for_each(|c| e.assume(c));
             // What one constraint leaves may let another say more: a disequality at a bound.
             conjunction.iter().filter(|c| c.rel == Rel::Ne).for_each(|c| e.assume(c));
-        })
+        });
+        self.assumed.entry(n).or_default().insert(conjunction.to_vec(), result);
+        result
     }
 
     /// Does every state satisfy the constraint?

@@ -5,6 +5,7 @@ use crate::numeric::Numerics;
 use palisade_base::Budget;
 use palisade_dd::{Bdd, Limits, Node, OutOfBudget, Outcome, Var};
 use palisade_domains::{Dim, Domain, LinCons, MachineInt};
+use rustc_hash::FxHashMap;
 
 /// A predicate of V_P.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,6 +136,9 @@ impl Vocabulary {
     }
 }
 
+/// A diagram is taken apart into this many paths at most.
+const MAX_PARTS: usize = 64;
+
 /// What the operations of a domain work in.
 pub struct Space {
     /// V_P and V_N.
@@ -143,6 +147,10 @@ pub struct Space {
     pub bdd: Bdd,
     /// The elements of N.
     pub nums: Numerics,
+    /// γ of the literals of each predicate, first of the negative one, where it is a numeric term over V_N.
+    meanings: Vec<[Option<LinCons>; 2]>,
+    /// The literals that a numeric term is the meaning of, whether it is over V_N or not.
+    literals: FxHashMap<LinCons, Vec<(Pred, bool, bool)>>,
     budget: Budget,
 }
 
@@ -153,7 +161,51 @@ impl Space {
         for _ in 0..2 * names.predicates.len() {
             bdd.new_var()?;
         }
-        Ok(Space { names, bdd, nums: Numerics::new(numbers, budget), budget: budget.clone() })
+        let mut literals: FxHashMap<LinCons, Vec<(Pred, bool, bool)>> = FxHashMap::default();
+        for p in names.preds() {
+            for positive in [false, true] {
+                if let Some(meaning) = names.literal_of(p, positive) {
+                    literals.entry(meaning).or_default().push((p, false, positive));
+                }
+            }
+        }
+        let meanings = names.preds().map(|p| [false, true].map(|b| names.literal_meaning(p, b))).collect();
+        let nums = Numerics::new(numbers, budget);
+        Ok(Space { names, bdd, nums, meanings, literals, budget: budget.clone() })
+    }
+
+    /// [`Vocabulary::proj_p`], by a table.
+    pub fn proj_p(&self, conjunction: &[Literal]) -> Vec<(Pred, bool, bool)> {
+        let mut found = Vec::new();
+        for literal in conjunction {
+            match literal {
+                Literal::Pred(p, primed, positive) => found.push((*p, *primed, *positive)),
+                Literal::Num(c) => found.extend(self.literals.get(c).into_iter().flatten()),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// [`Vocabulary::proj_n`], by a table.
+    pub fn proj_n(&self, conjunction: &[Literal]) -> Vec<LinCons> {
+        let mut found: Vec<LinCons> = Vec::new();
+        for literal in conjunction {
+            let term = match literal {
+                Literal::Num(c) if c.expr.dims().all(|d| self.names.tracks(d)) => Some(c),
+                Literal::Pred(p, false, positive) => {
+                    self.meanings[p.0 as usize][usize::from(*positive)].as_ref()
+                }
+                _ => None,
+            };
+            if let Some(c) = term
+                && !found.contains(c)
+            {
+                found.push(c.clone());
+            }
+        }
+        found
     }
 
     /// `Err` once the budget is stopped.
@@ -207,6 +259,24 @@ impl Space {
     pub fn cubes(&self, f: Node) -> Vec<Vec<Literal>> {
         let literal = |(v, b): (Var, bool)| self.pred(v).map(|(p, primed)| Literal::Pred(p, primed, b));
         self.bdd.cubes(f).map(|cube| cube.into_iter().filter_map(literal).collect()).collect()
+    }
+
+    /// The paths of a diagram as diagrams; if there are very many, only the diagram itself.
+    pub fn parts(&mut self, f: Node) -> Outcome<Vec<Node>> {
+        let cubes: Vec<Vec<(Var, bool)>> = self.bdd.cubes(f).take(MAX_PARTS + 1).collect();
+        if cubes.len() > MAX_PARTS {
+            return Ok(vec![f]);
+        }
+        let mut all = Vec::new();
+        for cube in cubes {
+            let mut part = Node::TRUE;
+            for (var, positive) in cube.into_iter().rev() {
+                let literal = self.bdd.literal(var, positive)?;
+                part = self.bdd.and(literal, part)?;
+            }
+            all.push(part);
+        }
+        Ok(all)
     }
 
     /// The variables of predicates.

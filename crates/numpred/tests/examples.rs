@@ -286,7 +286,8 @@ fn figure_1a_wants_predicates_and_figure_1b_numbers() {
     let a_with = format!("preds i1 = (i = 1), i2 = (i = 2);\n{}", a.replace("vars i, a1, a2;", ""));
     let safe = |s: Structure, text: &str| {
         let program = parse::program(text).expect("a program");
-        let mut d = s.domain(program.names.clone(), Domain::polyhedra(), &Budget::unlimited()).expect("small");
+        let mut d =
+            s.domain(program.names.clone(), Domain::polyhedra(), &Budget::unlimited()).expect("small");
         program::analyse(&program, &mut *d).expect("small").safe()
     };
     assert!(!safe(Structure::Numeric, a));

@@ -158,6 +158,11 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
             let mut pool = vec![d.top(), d.bot()];
             for _ in 0..10 {
                 let e = g.expr(3);
+                for cube in prover::cubes(&e, 64).expect("small") {
+                    let names = &d.space().names;
+                    assert_eq!(d.space().proj_p(&cube), names.proj_p(&cube));
+                    assert_eq!(d.space().proj_n(&cube), names.proj_n(&cube));
+                }
                 let v = d.alpha(&e).expect("small");
                 let cubes = gamma(d, &v);
                 for &st in states.iter().filter(|st| st.holds(&e)) {
@@ -180,6 +185,14 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                     assert!(!has(&ga, st) || has(&gr, st), "{s:?} {kind}: reduce loses {st:?}");
                 }
                 assert!(d.leq(&a, &a).expect("small"), "{s:?} {kind}");
+                let parts = d.split(&a).expect("small");
+                for (_, part) in &parts {
+                    assert!(d.leq(part, &a).expect("small"), "{s:?} {kind}: a part is not below");
+                }
+                let parts: Vec<_> = parts.iter().map(|(_, part)| gamma(d, part)).collect();
+                for &st in states.iter().filter(|&&st| has(&ga, st)) {
+                    assert!(parts.iter().any(|p| has(p, st)), "{s:?} {kind}: the parts lose {st:?}");
+                }
                 for b in pool.clone() {
                     let gb = gamma(d, &b);
                     let (j, m, w) = (d.join(&a, &b), d.meet(&a, &b), d.widen(&a, &b));

@@ -7,15 +7,14 @@
 //! Times are those of the domain's operations; copying elements does not count.
 
 mod analysis;
-pub mod child;
 mod flow;
 mod table;
 
-pub use child::Limits;
+pub use crate::child::Limits;
 pub use table::Table;
 
+use crate::child::{self, Ended};
 use analysis::{Clock, Found, analyse};
-use child::Ended;
 use flow::Flow;
 use palisade_base::{Diagnostic, SourceMap};
 use palisade_cfa::DataModel;

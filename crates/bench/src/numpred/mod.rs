@@ -1,7 +1,9 @@
-//! Figure 14 of "Combining Predicate and Numeric Abstraction for Software Model Checking": the templates whose
-//! size grows, for all data structures.
+//! The measurements of "Combining Predicate and Numeric Abstraction for Software Model Checking", for all data
+//! structures: Figure 14, the templates whose size grows, here; Table 4 and Figure 15, programs in C, in
+//! [`programs`].
 
 mod plot;
+pub mod programs;
 
 use palisade_base::{Budget, Stop};
 use palisade_dd::OutOfBudget;
@@ -11,7 +13,7 @@ use std::fmt::Write;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-pub use plot::svg;
+pub use plot::{Picture, svg};
 
 /// How one structure did on one size.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -175,8 +177,12 @@ mod tests {
         let text = counting(50, Structure::Numeric);
         let outcome = run(&text, Structure::Numeric, Domain::polyhedra(), Duration::from_secs(60));
         assert!(matches!(outcome, Ok(Outcome::Shown(_))), "{outcome:?}\n{text}");
-        let outcome =
-            run(&flags(4, Structure::Numeric), Structure::Numeric, Domain::polyhedra(), Duration::from_secs(60));
+        let outcome = run(
+            &flags(4, Structure::Numeric),
+            Structure::Numeric,
+            Domain::polyhedra(),
+            Duration::from_secs(60),
+        );
         assert!(matches!(outcome, Ok(Outcome::NotShown(_))), "{outcome:?}");
     }
 }

@@ -9,41 +9,34 @@
 //! and agrees with its rule for assume, is the disjunction: p becomes true where the predicates
 //! show that it must, *or* where the numbers do.
 
+use super::linear::{Ideal, Reader};
+use super::precision::{Precision, Scope};
 use palisade_analyses::cells::Located;
 use palisade_analyses::effects::{Effect, Effects, Source};
+use palisade_analyses::live::Liveness;
 use palisade_analyses::trees::{self, integer, machine};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_cpa::{Step, StepKind};
-use palisade_domains::{Dim, LinCons, LinExpr, MachineInt, Tree};
+use palisade_domains::{Dim, LinCons, LinExpr, Tree};
 use palisade_encode::{Encoder, State};
-use palisade_logic::services::all_models;
-use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
+use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms, Value};
 use palisade_num::Rat;
 use palisade_numpred::{
-    Choice, Expr as Formula, NumExpr, NumStmt, Pred, Predicate, Transformer, Variable, Vocabulary,
+    Choice, Expr as Formula, NumExpr, NumStmt, Pred, Predicate, Structure, Transformer, Variable, Vocabulary,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A formula is only projected onto this many predicates.
-const MAX_RELEVANT: usize = 8;
-
-/// Deeper expressions are not read as linear ones.
-const MAX_DEPTH: u32 = 30;
-
-/// V_N and V_P of a program.
-#[derive(Clone, Default)]
-pub struct Precision {
-    /// V_N: scalar integer variables.
-    pub vars: Vec<VarId>,
-    /// V_P: truth values.
-    pub preds: Vec<ExprId>,
-}
+const MAX_RELEVANT: usize = 24;
+/// If a projection has more disjuncts, only the literals that the formula implies are kept.
+const MAX_CUBES: usize = 40;
 
 /// The abstract transformers of a program for one precision.
 pub struct Abstraction<'p> {
     program: &'p Program,
+    live: &'p Liveness<'p>,
     effects: Effects<'p>,
     terms: Terms,
     encoder: Encoder<'p>,
@@ -51,22 +44,55 @@ pub struct Abstraction<'p> {
     budget: Budget,
     /// The state that steps start in.
     before: State,
-    /// The predicates there, with the variables of the terms.
-    preds: Vec<(ExprId, Term, FxHashSet<Term>)>,
+    /// V_P.
+    preds: Vec<Tracked>,
+    /// Whether the domain has numeric terms in place of predicates that mean one; these are not forgotten
+    /// while they stay true.
+    shares_terms: bool,
     /// V_N by cell.
     tracked: FxHashMap<u32, IntTy>,
     /// V_P and V_N for the domain.
     pub names: Vocabulary,
     memo: FxHashMap<Step, Rc<Transformer>>,
+    /// What the solver found out, in earlier rounds too.
+    pub known: Known,
 }
 
-/// A linear expression and where it is what the machine computes.
-type Ideal = (LinExpr, Vec<LinCons>);
+/// A predicate of V_P.
+struct Tracked {
+    expr: ExprId,
+    /// Its truth in the state that steps start in.
+    term: Term,
+    /// The variables of the term.
+    vars: FxHashSet<Term>,
+    /// The registers that it reads; `None` if it may read memory too.
+    registers: Option<FxHashSet<VarId>>,
+    scope: Scope,
+}
+
+/// What a projection is of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Asked {
+    /// The guard of a step.
+    Guard,
+    /// That a predicate is true, or false, after a step.
+    After(u32, bool),
+}
+
+/// Projections onto predicates, by the step, what is projected, and onto which predicates.
+pub type Known = FxHashMap<(EdgeId, Asked, Vec<usize>), Formula>;
 
 impl<'p> Abstraction<'p> {
     /// For a program that contains the predicates. Those that say what others say are left out of
     /// `precision`.
-    pub fn new(program: &'p Program, precision: &mut Precision, budget: &Budget) -> Self {
+    pub fn new(
+        program: &'p Program,
+        live: &'p Liveness<'_>,
+        precision: &mut Precision,
+        structure: Structure,
+        known: Known,
+        budget: &Budget,
+    ) -> Self {
         let effects = Effects::new(program);
         let mut terms = Terms::new();
         let encoder = Encoder::new(program, &mut terms);
@@ -75,6 +101,7 @@ impl<'p> Abstraction<'p> {
         solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
         let mut this = Abstraction {
             program,
+            live,
             effects,
             terms,
             encoder,
@@ -82,9 +109,11 @@ impl<'p> Abstraction<'p> {
             budget: budget.clone(),
             before,
             preds: Vec::new(),
+            shares_terms: structure == Structure::Ndd,
             tracked: FxHashMap::default(),
             names: Vocabulary::default(),
             memo: FxHashMap::default(),
+            known,
         };
         for &var in &precision.vars {
             let Some(slot) = this.effects.cells.scalar(var) else { continue };
@@ -93,24 +122,36 @@ impl<'p> Abstraction<'p> {
             let name = program.vars[var].name.to_string();
             this.names.variables.push(Variable { dim: Dim::int(slot), name, range: Some(machine(t)) });
         }
-        let mut seen: FxHashSet<Term> = FxHashSet::default();
-        precision.preds.retain(|&e| this.add_predicate(e, &mut seen));
+        let mut seen: FxHashMap<Term, usize> = FxHashMap::default();
+        let mut i = 0;
+        while let Some(&(e, _)) = precision.preds.get(i) {
+            let state = this.before.clone();
+            let term = this.encoder.cond(&mut this.terms, &state, e);
+            let not = this.terms.not(term);
+            if this.terms.bool_value(term).is_some() {
+                precision.replace(i, None);
+            } else if let Some(&same) = seen.get(&term).or_else(|| seen.get(&not)) {
+                precision.replace(i, Some(same));
+            } else {
+                seen.insert(term, i);
+                this.add_predicate(e, term);
+                i += 1;
+            }
+        }
+        for (tracked, (_, scope)) in this.preds.iter_mut().zip(&precision.preds) {
+            tracked.scope = scope.clone();
+        }
         this
     }
 
-    fn add_predicate(&mut self, e: ExprId, seen: &mut FxHashSet<Term>) -> bool {
-        let state = self.before.clone();
-        let term = self.encoder.cond(&mut self.terms, &state, e);
-        let not = self.terms.not(term);
-        if self.terms.bool_value(term).is_some() || seen.contains(&not) || !seen.insert(term) {
-            return false;
-        }
+    fn add_predicate(&mut self, expr: ExprId, term: Term) {
         let name = format!("p{}", self.preds.len());
-        let meaning = self.meaning(e).map(|c| c.normalize()).filter(|c| c.truth().is_none());
+        let reader = Reader { program: self.program, cells: &self.effects.cells };
+        let meaning = reader.meaning(expr).map(|c| c.normalize()).filter(|c| c.truth().is_none());
         self.names.predicates.push(Predicate { name, meaning });
         let vars = self.terms.variables(&[term]).into_iter().collect();
-        self.preds.push((e, term, vars));
-        true
+        let registers = registers(self.program, expr);
+        self.preds.push(Tracked { expr, term, vars, registers, scope: Scope::Everywhere });
     }
 
     /// The variable of a dimension.
@@ -123,78 +164,6 @@ impl<'p> Abstraction<'p> {
     pub fn can_track(&self, var: VarId) -> bool {
         let slot = self.effects.cells.scalar(var);
         slot.is_some_and(|s| matches!(self.effects.cells.scalar_type(self.program, s), Some(Scalar::Int(_))))
-    }
-
-    /// What a truth value says about integers, if that is one linear constraint and never wraps.
-    fn meaning(&self, e: ExprId) -> Option<LinCons> {
-        let ExprKind::Cmp(op, a, b) = self.program.exprs[e].kind else { return None };
-        let ((a, from_a), (b, from_b)) = (self.ideal(a)?, self.ideal(b)?);
-        if !from_a.is_empty() || !from_b.is_empty() {
-            return None;
-        }
-        Some(match op {
-            CmpOp::Eq => LinCons::eq(a, b),
-            CmpOp::Ne => LinCons::ne(a, b),
-            CmpOp::Lt => LinCons::lt(a, b),
-            CmpOp::Le => LinCons::le(a, b),
-        })
-    }
-
-    /// An integer expression as a linear one, with the conditions under which no step of it wraps.
-    fn ideal(&self, e: ExprId) -> Option<Ideal> {
-        self.ideal_within(e, MAX_DEPTH)
-    }
-
-    fn ideal_within(&self, e: ExprId, depth: u32) -> Option<Ideal> {
-        let depth = depth.checked_sub(1)?;
-        let expr = &self.program.exprs[e];
-        let Scalar::Int(t) = expr.ty else { return None };
-        let (sum, mut guards) = match expr.kind {
-            ExprKind::Int(bits) => (LinExpr::constant(Rat::from(integer(t, bits))), Vec::new()),
-            ExprKind::Load(place) => match self.effects.cells.locate(self.program, place) {
-                Located::Cell(slot) => (LinExpr::dim(Dim::int(slot)), Vec::new()),
-                _ => return None,
-            },
-            ExprKind::Convert(a) => self.ideal_within(a, depth)?,
-            ExprKind::Unary(UnOp::Neg, a) => {
-                let (a, guards) = self.ideal_within(a, depth)?;
-                (-&a, guards)
-            }
-            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
-                let (a, mut guards) = self.ideal_within(a, depth)?;
-                let (b, more) = self.ideal_within(b, depth)?;
-                guards.extend(more);
-                let result = match op {
-                    BinOp::Add => &a + &b,
-                    BinOp::Sub => &a - &b,
-                    _ if a.is_constant() => b.scale(a.constant_term()),
-                    _ if b.is_constant() => a.scale(b.constant_term()),
-                    _ => return None,
-                };
-                (result, guards)
-            }
-            _ => return None,
-        };
-        let range = machine(t);
-        if !self.fits(&sum, range) {
-            guards.push(LinCons::ge(sum.clone(), LinExpr::constant(Rat::from(range.min()))));
-            guards.push(LinCons::le(sum.clone(), LinExpr::constant(Rat::from(range.max()))));
-        }
-        Some((sum, guards))
-    }
-
-    /// Does the expression stay in the type for all values of the types of its variables?
-    fn fits(&self, e: &LinExpr, range: MachineInt) -> bool {
-        let (mut low, mut high) = (e.constant_term().clone(), e.constant_term().clone());
-        for (d, k) in e.terms() {
-            let cell = self.effects.cells.scalar_type(self.program, d.index());
-            let Some(Scalar::Int(t)) = cell else { return false };
-            let (min, max) = (Rat::from(machine(t).min()) * k, Rat::from(machine(t).max()) * k);
-            let (min, max) = if k.is_negative() { (max, min) } else { (min, max) };
-            low = low + min;
-            high = high + max;
-        }
-        Rat::from(range.min()) <= low && high <= Rat::from(range.max())
     }
 
     /// The program's start: what is known about numbers, and about each predicate.
@@ -213,8 +182,12 @@ impl<'p> Abstraction<'p> {
             }
         }
         let start = self.encoder.initial_state(&mut self.terms);
+        let entry = self.program.body(self.program.entry).entry;
         for i in 0..self.preds.len() {
-            let term = self.encoder.cond(&mut self.terms, &start, self.preds[i].0);
+            if !self.preds[i].scope.contains(entry) {
+                continue;
+            }
+            let term = self.encoder.cond(&mut self.terms, &start, self.preds[i].expr);
             let not = self.terms.not(term);
             let p = Formula::pred(Pred(i as u32));
             if self.refuted(not)? {
@@ -252,6 +225,8 @@ impl<'p> Abstraction<'p> {
         let mut assigned: FxHashMap<u32, (NumExpr, Option<Ideal>)> = FxHashMap::default();
         for effect in self.effects.of(step).iter() {
             match effect {
+                // After an assignment the condition would be about the new values.
+                Effect::Assume(..) if !assigned.is_empty() => {}
                 Effect::Assume(cond, truth) => {
                     let tree = self.tree(*cond);
                     if tree.nodes().iter().any(|n| matches!(n, palisade_domains::Node::Dim(_))) {
@@ -259,9 +234,13 @@ impl<'p> Abstraction<'p> {
                     }
                 }
                 Effect::Assign(list) => {
+                    let first = assigned.is_empty();
                     for &(slot, source) in list {
                         if let Some(&t) = self.tracked.get(&slot) {
-                            let value = self.value(t, source);
+                            let value = match first {
+                                true => self.value(t, source),
+                                false => (NumExpr::Any(machine(t).range()), None),
+                            };
                             assigned.insert(slot, value);
                         }
                     }
@@ -273,30 +252,17 @@ impl<'p> Abstraction<'p> {
                 }
             }
         }
-        let state = self.before.clone();
-        let Some(after) = self.encoder.step(&mut self.terms, &state, step.edge) else {
-            return Ok(Transformer::Assume(Formula::FALSE));
-        };
-        let guard = after.guard(&mut self.terms);
-        let allowed = self.project(guard)?;
-        let mut choices = Vec::new();
-        for i in 0..self.preds.len() {
-            let (e, pre) = (self.preds[i].0, self.preds[i].1);
-            let post = self.encoder.cond(&mut self.terms, &after, e);
-            if post == pre {
-                continue;
+        let choices = match self.predicates(step.edge, &assigned)? {
+            None => return Ok(Transformer::Assume(Formula::FALSE)),
+            Some((allowed, choices)) => {
+                if allowed != Formula::TRUE {
+                    parts.insert(0, Transformer::Assume(allowed));
+                }
+                choices
             }
-            let not = self.terms.not(post);
-            let (yes, no) = (self.terms.and(guard, post), self.terms.and(guard, not));
-            let (may, may_not) = (self.project(yes)?, self.project(no)?);
-            let (t, f) = self.by_numbers(Pred(i as u32), &assigned);
-            let (t, f) = (Formula::or([may_not.negate(), t]), Formula::or([may.negate(), f]));
-            choices.push(Choice { pred: Pred(i as u32), t, f });
-        }
-        if allowed != Formula::TRUE {
-            parts.insert(0, Transformer::Assume(allowed));
-        }
+        };
         let mut assigned: Vec<(u32, NumExpr)> = assigned.into_iter().map(|(s, (e, _))| (s, e)).collect();
+        self.forget_dead(step.edge, &mut assigned);
         assigned.sort_by_key(|a| a.0);
         let s = NumStmt::Assign(assigned.into_iter().map(|(slot, e)| (Dim::int(slot), e)).collect());
         match (s.assigned().is_empty(), choices.is_empty()) {
@@ -306,6 +272,120 @@ impl<'p> Abstraction<'p> {
             (false, false) => parts.push(Transformer::Both(Formula::TRUE, s, choices)),
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Transformer::Seq(parts) })
+    }
+
+    /// Numbers that nobody reads any more would only keep values apart.
+    fn forget_dead(&self, edge: EdgeId, assigned: &mut Vec<(u32, NumExpr)>) {
+        let edge = &self.program.edges[edge];
+        for (&slot, &t) in &self.tracked {
+            let Some(var) = self.effects.cells.info(slot).map(|c| c.var) else { continue };
+            if self.live.is_live(edge.dst, var) {
+                continue;
+            }
+            let any = NumExpr::Any(machine(t).range());
+            match assigned.iter_mut().find(|(s, _)| *s == slot) {
+                Some((_, value)) => *value = any,
+                None if self.live.is_live(edge.src, var) => assigned.push((slot, any)),
+                None => {}
+            }
+        }
+    }
+
+    /// The predicate side of a step: which states it can be taken in, and what becomes of the predicates. `None`
+    /// if it cannot be taken.
+    fn predicates(
+        &mut self,
+        id: EdgeId,
+        assigned: &FxHashMap<u32, (NumExpr, Option<Ideal>)>,
+    ) -> Result<Option<(Formula, Vec<Choice>)>, Stop> {
+        let edge = &self.program.edges[id];
+        let at = |loc| {
+            let tracked = |i: &usize| self.preds[*i].scope.contains(loc);
+            (0..self.preds.len()).filter(tracked).collect::<Vec<usize>>()
+        };
+        let (here, there) = (at(edge.src), at(edge.dst));
+        let conditional = matches!(edge.op, Op::Assume { .. });
+        let register = match edge.op {
+            Op::Assign { dst, .. } | Op::Havoc { dst, .. } => register(self.program, dst),
+            _ => None,
+        };
+        // What this step may change: nothing if it is a condition.
+        let changed = |p: &Tracked| match (&p.registers, register) {
+            (Some(read), Some(written)) => read.contains(&written),
+            (None, Some(_)) => true,
+            _ => !conditional && !matches!(edge.op, Op::Skip),
+        };
+        let changed: Vec<bool> = self.preds.iter().map(changed).collect();
+        if here.is_empty() && there.is_empty() && !changed.contains(&true) {
+            return Ok(Some((Formula::TRUE, Vec::new())));
+        }
+        let state = self.before.clone();
+        let Some(after) = self.encoder.step(&mut self.terms, &state, id) else { return Ok(None) };
+        let guard = after.guard(&mut self.terms);
+        let allowed = self.project(id, Asked::Guard, guard, &here)?;
+        let mut choices = Vec::new();
+        for (i, &changed) in changed.iter().enumerate() {
+            let pred = Pred(i as u32);
+            let (expr, pre) = (self.preds[i].expr, self.preds[i].term);
+            let means = self.names.meaning(pred).is_some();
+            if !there.contains(&i) {
+                // Forgotten if it is not true any more, or was tracked up to here. Conditions may have told
+                // a predicate that is not tracked, by its meaning.
+                let gone = changed && self.encoder.cond(&mut self.terms, &after, expr) != pre;
+                let left = (here.contains(&i) || conditional && means) && !(self.shares_terms && means);
+                if gone || left {
+                    choices.push(Choice { pred, t: Formula::FALSE, f: Formula::FALSE });
+                }
+                continue;
+            }
+            if !changed && here.contains(&i) {
+                continue;
+            }
+            let post = self.encoder.cond(&mut self.terms, &after, expr);
+            if post == pre && here.contains(&i) {
+                continue;
+            }
+            let not = self.terms.not(post);
+            let (yes, no) = (self.terms.and(guard, post), self.terms.and(guard, not));
+            let may = self.project(id, Asked::After(pred.0, true), yes, &here)?;
+            let may_not = self.project(id, Asked::After(pred.0, false), no, &here)?;
+            let mut t = vec![may_not.negate()];
+            let mut f = vec![may.negate()];
+            let (true_by, false_by) = self.by_numbers(pred, assigned);
+            t.push(true_by);
+            f.push(false_by);
+            if !means && let (Op::Assign { src, .. }, Some(var)) = (&edge.op, register) {
+                for (same, j) in self.by_congruence(expr, (var, *src), &here) {
+                    let p = Formula::pred(Pred(j as u32));
+                    t.push(Formula::and([same.clone(), p.clone()]));
+                    f.push(Formula::and([same, p.negate()]));
+                }
+            }
+            choices.push(Choice { pred, t: Formula::or(t), f: Formula::or(f) });
+        }
+        Ok(Some((allowed, choices)))
+    }
+
+    /// Predicates j that, where the numbers satisfy a condition, are what predicate `expr` will be after the
+    /// assignment (as in Figure 2).
+    fn by_congruence(
+        &self,
+        expr: ExprId,
+        assigned: (VarId, ExprId),
+        here: &[usize],
+    ) -> Vec<(Formula, usize)> {
+        let reader = Reader { program: self.program, cells: &self.effects.cells };
+        let tracked = |c: &LinCons| c.expr.dims().all(|d| self.tracked.contains_key(&d.index()));
+        let mut found = Vec::new();
+        for &j in here {
+            if let Some(equal) = reader.congruent(expr, self.preds[j].expr, Some(assigned))
+                && !equal.is_empty()
+                && equal.iter().all(tracked)
+            {
+                found.push((Formula::and(equal.into_iter().map(Formula::Num)), j));
+            }
+        }
+        found
     }
 
     fn tree(&self, e: ExprId) -> Rc<Tree> {
@@ -330,7 +410,8 @@ impl<'p> Abstraction<'p> {
                 (NumExpr::Linear(copy.clone()), Some((copy, Vec::new())))
             }
             Source::Expr(e) if self.program.exprs[e].ty == Scalar::Int(t) => {
-                (NumExpr::Tree(self.tree(e)), self.ideal(e))
+                let reader = Reader { program: self.program, cells: &self.effects.cells };
+                (NumExpr::Tree(self.tree(e)), reader.ideal(e))
             }
             _ => (NumExpr::Any(machine(t).range()), None),
         }
@@ -365,35 +446,148 @@ impl<'p> Abstraction<'p> {
         (guarded(wp.nnf()), guarded(wp.negate()))
     }
 
-    /// The strongest formula over (the relevant) predicates that a formula about the state before a step
-    /// implies: ¬Approx(¬e).
-    fn project(&mut self, formula: Term) -> Result<Formula, Stop> {
+    /// The strongest formula over (the relevant of) these predicates that a formula about the state before a
+    /// step implies: ¬Approx(¬e).
+    fn project(
+        &mut self,
+        edge: EdgeId,
+        asked: Asked,
+        formula: Term,
+        preds: &[usize],
+    ) -> Result<Formula, Stop> {
         self.budget.check()?;
         if let Some(value) = self.terms.bool_value(formula) {
             return Ok(Formula::Const(value));
         }
         let vars = self.terms.variables(&[formula]);
-        let shares = |p: &&usize| vars.iter().any(|v| self.preds[**p].2.contains(v));
-        let all: Vec<usize> = (0..self.preds.len()).collect();
-        let relevant: Vec<usize> = all.iter().filter(shares).take(MAX_RELEVANT).copied().collect();
+        let shares = |p: &&usize| vars.iter().any(|v| self.preds[**p].vars.contains(v));
+        let mut relevant: Vec<usize> = preds.iter().filter(shares).copied().collect();
+        if relevant.len() > MAX_RELEVANT {
+            // Those with least besides.
+            relevant.sort_by_key(|&p| self.preds[p].vars.iter().filter(|v| !vars.contains(v)).count());
+            relevant.truncate(MAX_RELEVANT);
+            relevant.sort_unstable();
+        }
         if relevant.is_empty() {
             return Ok(Formula::TRUE);
         }
-        let terms: Vec<Term> = relevant.iter().map(|&p| self.preds[p].1).collect();
-        let Ok(cubes) = all_models(&mut self.solver, &mut self.terms, formula, &terms) else {
-            self.budget.check()?;
-            return Ok(Formula::TRUE);
-        };
+        let key = (edge, asked, relevant);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let relevant = &key.2;
+        let terms: Vec<Term> = relevant.iter().map(|&p| self.preds[p].term).collect();
         let literal = |(&p, value): (&usize, Option<bool>)| {
             let p = Formula::pred(Pred(p as u32));
             value.map(|holds| if holds { p.clone() } else { p.negate() })
         };
         let cube = |c: Vec<Option<bool>>| Formula::and(relevant.iter().zip(c).filter_map(literal));
-        Ok(Formula::or(cubes.into_iter().map(cube)))
+        let cubes = match self.models(formula, &terms) {
+            Some(cubes) => cubes,
+            None => vec![self.implied(formula, &terms)],
+        };
+        self.budget.check()?;
+        let found = Formula::or(cubes.into_iter().map(cube));
+        self.known.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// The projection of a formula onto predicates as a disjunction of conjunctions; `None` if it has too
+    /// many, or the solver gives up.
+    fn models(&mut self, formula: Term, preds: &[Term]) -> Option<Vec<Vec<Option<bool>>>> {
+        let complement = self.terms.not(formula);
+        self.solver.push();
+        let mut cubes = Vec::new();
+        let complete = loop {
+            match self.solver.check(&mut self.terms, &[formula]) {
+                Answer::Unsat => break true,
+                Answer::Sat if cubes.len() < MAX_CUBES => {}
+                _ => break false,
+            }
+            let mut literals = Vec::new();
+            for &p in preds {
+                let holds = self.solver.value(&mut self.terms, p) == Some(Value::Bool(true));
+                literals.push((holds, if holds { p } else { self.terms.not(p) }));
+            }
+            // Literals without which the others still imply the formula are not needed.
+            let mut assumed: Vec<Term> = literals.iter().map(|l| l.1).collect();
+            assumed.push(complement);
+            let kept = match self.solver.check(&mut self.terms, &assumed) {
+                Answer::Unsat => self.solver.unsat_core(),
+                _ => assumed,
+            };
+            let mut cube = Vec::new();
+            let mut others = self.terms.fls();
+            for (holds, literal) in literals {
+                let keep = kept.contains(&literal);
+                cube.push(keep.then_some(holds));
+                if keep {
+                    let not = self.terms.not(literal);
+                    others = self.terms.or(others, not);
+                }
+            }
+            cubes.push(cube);
+            self.solver.assert(&mut self.terms, others);
+        };
+        self.solver.pop();
+        complete.then_some(cubes)
+    }
+
+    /// The literals of predicates that a formula implies.
+    fn implied(&mut self, formula: Term, preds: &[Term]) -> Vec<Option<bool>> {
+        let mut cube = Vec::new();
+        for &p in preds {
+            let not = self.terms.not(p);
+            let mut excluded =
+                |literal| self.solver.check(&mut self.terms, &[formula, literal]) == Answer::Unsat;
+            cube.push(match (excluded(not), excluded(p)) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            });
+        }
+        cube
     }
 
     /// Where widening may stop.
     pub fn thresholds(&self) -> palisade_domains::Thresholds {
         palisade_analyses::numeric::thresholds(self.program, None)
     }
+}
+
+/// The variable that a place is the whole of, if no pointer points to it.
+fn register(program: &Program, place: PlaceId) -> Option<VarId> {
+    let p = &program.places[place];
+    match p.base {
+        Base::Var(var) if p.path.is_empty() && p.bits.is_none() && !program.vars[var].address_taken => {
+            Some(var)
+        }
+        _ => None,
+    }
+}
+
+/// The registers that an expression reads; `None` if it reads anything else.
+fn registers(program: &Program, e: ExprId) -> Option<FxHashSet<VarId>> {
+    let mut found = FxHashSet::default();
+    let mut all = true;
+    let mut seen = FxHashSet::default();
+    let mut work = vec![e];
+    while let Some(e) = work.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        let expr = &program.exprs[e];
+        let load = matches!(expr.kind, ExprKind::Load(_));
+        let mut places = Vec::new();
+        expr.operands(|o| work.push(o), |p| places.push(p));
+        for p in places {
+            match register(program, p) {
+                Some(var) if load => {
+                    found.insert(var);
+                }
+                _ => all = false,
+            }
+        }
+    }
+    all.then_some(found)
 }

@@ -3,28 +3,36 @@
 //! Abstraction for Software Model Checking").
 //!
 //! Each round computes an inductive invariant for the current V_P and V_N. If it does not exclude the
-//! errors, the paths are followed one by one, without joins: this either ends without an error, which
-//! is a proof too, or shows a path that the abstraction cannot exclude. The solver tells whether that is
-//! a run of the program; if not, its unsatisfiable core says what V_N or V_P lack.
+//! errors, a path to one of them is needed that the abstraction allows. Joined values do not remember paths;
+//! if the one that led to the error is excluded by the abstraction itself, states with different predicates
+//! are kept apart, then all paths. A search that ends without an error is a proof too. The solver tells
+//! whether the path is a run of the program; if not, its unsatisfiable core says what V_N or V_P lack.
 
 mod abstraction;
 mod cpa;
+mod linear;
+mod pool;
+mod precision;
 mod refine;
 
 use crate::numeric::constraint;
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Outcome};
-use abstraction::{Abstraction, Precision};
-use cpa::Combined;
+use abstraction::{Abstraction, Known};
+use cpa::{Combined, Joins, observed};
+pub use cpa::{Event, Observer, Operation};
+use palisade_analyses::live::Liveness;
 use palisade_analyses::location::{Calls, Location, Position};
 use palisade_base::Budget;
 use palisade_cfa::*;
-use palisade_cpa::{Exploration, Halt, Limits, Order, Product, Status, order};
+use palisade_cpa::{Exploration, Halt, Limits, NodeId, Order, Product, Status, order};
 use palisade_domains::Domain;
 use palisade_evidence::Invariants;
 use palisade_numpred::{Literal, Structure, Value};
 use palisade_task::Task;
-use refine::{Examined, Predicates};
+use pool::Predicates;
+use precision::{Precision, Scope};
+use refine::{Examined, Learned};
 use std::fmt;
 
 /// The engine of one of the combined domains.
@@ -37,7 +45,9 @@ pub struct NumPred {
 
 /// At most this many rounds.
 const MAX_ROUNDS: usize = 100;
-/// Paths are followed one by one up to this many abstract states.
+/// States with different predicates are kept apart up to this many.
+const MAX_APART: usize = 20_000;
+/// Paths are followed one by one up to this many states.
 const MAX_PATH_STATES: usize = 1500;
 /// Rounds of narrowing.
 const NARROWINGS: usize = 2;
@@ -50,37 +60,93 @@ impl Engine for NumPred {
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
-        match self.settle(task, budget, progress) {
+        self.observe(task, budget, &|event| {
+            if let Event::Round(n, vars, preds) = event {
+                progress(format_args!("round {n}: {vars} variables, {preds} predicates"));
+            }
+        })
+    }
+}
+
+type Run<'p, 'o> = Exploration<Product<Location<'p>, Combined<'p, 'o>>>;
+
+/// What a search for an error found.
+enum Searched {
+    /// There is none.
+    Nothing,
+    /// A way to one that the abstraction allows.
+    Found(Vec<EdgeId>),
+    /// A way to one that the abstraction excludes when it is followed alone.
+    Doubtful(Vec<EdgeId>),
+    /// Too many states.
+    Limited,
+}
+
+/// The edges on the way to a state.
+fn edges(run: &Run<'_, '_>, target: NodeId) -> Vec<EdgeId> {
+    run.reached().path_to(target).into_iter().map(|(step, _)| step.edge).collect()
+}
+
+/// What a round found.
+enum Round<'p, 'o> {
+    /// No error is reached.
+    Proved(Box<Run<'p, 'o>>),
+    /// A way to an error.
+    Path(Box<Combined<'p, 'o>>, Vec<EdgeId>),
+}
+
+impl NumPred {
+    /// Works on a task, and tells an observer about it.
+    pub fn observe(&self, task: &Task, budget: &Budget, observer: Observer<'_>) -> Outcome {
+        match self.settle(task, budget, observer) {
             Ok(outcome) => outcome,
             Err(halt) => Outcome::Unknown(halt.to_string()),
         }
     }
-}
 
-type Run<'p> = Exploration<Product<Location<'p>, Combined<'p>>>;
-
-impl NumPred {
-    fn settle(
+    /// Whether these variables and predicates, tracked everywhere, are enough for a proof: one round
+    /// without refinement.
+    pub fn proves_with(
         &self,
         task: &Task,
+        vars: &[VarId],
+        preds: &[ExprId],
         budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Result<Outcome, Halt> {
+    ) -> Result<bool, String> {
+        let mut precision = Precision::default();
+        vars.iter().for_each(|&v| _ = precision.add_var(v));
+        preds.iter().for_each(|&p| _ = precision.add_pred(p, &Scope::Everywhere));
+        let live = Liveness::of(&task.program, budget).map_err(|halt| halt.to_string())?;
+        let round = self.round(task, &task.program, &live, &mut precision, Known::default(), budget, &|_| {});
+        round.map(|found| matches!(found, Round::Proved(_))).map_err(|halt| halt.to_string())
+    }
+
+    fn settle(&self, task: &Task, budget: &Budget, observer: Observer<'_>) -> Result<Outcome, Halt> {
         let mut precision = Precision::default();
         let mut pool = Predicates::new(Invariants::none(&task.program));
+        let mut learned = Learned::default();
+        let live = Liveness::of(&task.program, budget)?;
+        let mut known = Known::default();
         for round in 0..MAX_ROUNDS {
-            let (vars, preds) = (precision.vars.len(), precision.preds.len());
-            progress(format_args!("round {round}: {vars} variables, {preds} predicates"));
+            observer(Event::Round(round, precision.vars.len(), precision.preds.len()));
             let program = pool.pool.extend(&task.program);
-            let (mut run, path) = self.round(task, &program, &mut precision, budget)?;
-            let Some(path) = path else { return Ok(proof(&mut run, task, &program, precision, pool)) };
-            let abstraction = &run.cpa().right.abstraction;
+            let found = self.round(task, &program, &live, &mut precision, known, budget, observer)?;
+            let (mut combined, path) = match found {
+                Round::Proved(mut run) => {
+                    let proof = || proof(&mut run, task, &program, precision, pool);
+                    return Ok(observed(observer, Operation::Gamma, proof));
+                }
+                Round::Path(combined, path) => (combined, path),
+            };
+            let abstraction = &mut combined.abstraction;
+            known = std::mem::take(&mut abstraction.known);
             let can_track = |v: VarId| abstraction.can_track(v);
             let examined = refine::examine(
                 &program,
                 &mut pool,
                 &path,
                 &mut precision,
+                &mut learned,
                 self.structure,
                 &can_track,
                 budget,
@@ -106,62 +172,80 @@ impl NumPred {
     }
 
     /// One abstraction of the program: a finished run without errors, or the way to one.
-    fn round<'p>(
+    #[expect(clippy::too_many_arguments, reason = "what a round starts with")]
+    fn round<'p, 'o>(
         &self,
         task: &Task,
         program: &'p Program,
+        live: &'p Liveness<'_>,
         precision: &mut Precision,
+        known: Known,
         budget: &Budget,
-    ) -> Result<(Run<'p>, Option<Vec<EdgeId>>), Halt> {
+        observer: Observer<'o>,
+    ) -> Result<Round<'p, 'o>, Halt> {
         let graph = program.analyse();
-        let abstraction = Abstraction::new(program, precision, budget);
+        let abstraction = Abstraction::new(program, live, precision, self.structure, known, budget);
         let limit = |why: palisade_dd::OutOfBudget| Halt::Limit(why.to_string());
         let names = abstraction.names.clone();
         let mut dom = self.structure.domain(names, self.numbers, budget).map_err(limit)?;
         dom.space_mut().nums.thresholds = abstraction.thresholds();
         let heads = program.locs.ids().map(|l| graph.is_loop_head(l)).collect();
-        let combined = Combined::new(dom, abstraction, heads);
+        let mut combined = Combined::new(dom, abstraction, heads, observer);
         let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
-        let edges = |run: &Run<'p>, target| {
-            run.reached().path_to(target).into_iter().map(|(step, _)| step.edge).collect::<Vec<EdgeId>>()
-        };
-        let explore = |mut combined: Combined<'p>, joins: bool| {
+        let explore = |mut combined: Combined<'p, 'o>, joins: Joins| {
             combined.joins = joins;
             let location = Location::new(program, Calls::StepOver, &errors);
             let initial = (location.initial(), combined.initial()?);
             let order: Order = order::weak_topological(program, &graph);
             let mut run = Exploration::new(Product::new(location, combined), initial, ((), ()), order);
-            let limits = match joins {
-                true => Limits::NONE,
-                false => Limits { first_target: true, states: MAX_PATH_STATES },
+            let states = match joins {
+                Joins::All => usize::MAX,
+                Joins::Numbers => MAX_APART,
+                Joins::Nothing => MAX_PATH_STATES,
             };
-            let status = run.run(budget, limits);
-            Ok::<_, Halt>((run, status))
-        };
-        let (mut run, status) = explore(combined, true)?;
-        if let Status::Stopped(halt) = status {
-            return Err(halt);
-        }
-        run.narrow(budget, NARROWINGS)?;
-        let Some(&target) = run.targets().first() else { return Ok((run, None)) };
-        let joined = edges(&run, target);
-        let (run, status) = explore(run.into_cpa().right, false)?;
-        match (status, run.targets().first()) {
-            // Too many paths: the one through the joined values will have to do.
-            (Status::Stopped(Halt::Limit(_)), None) => Ok((run, Some(joined))),
-            (Status::Stopped(halt), None) => Err(halt),
-            (_, None) => Ok((run, None)),
-            (_, Some(&target)) => {
-                let path = edges(&run, target);
-                Ok((run, Some(path)))
+            let limits = Limits { first_target: true, states };
+            let first = |run: &Run<'p, 'o>| run.targets().first().map(|&target| edges(run, target));
+            match run.run(budget, limits) {
+                Status::Complete => {}
+                Status::Stopped(Halt::Limit(_)) if joins != Joins::All => {
+                    return Ok((run, Searched::Limited));
+                }
+                Status::Stopped(halt) => return Err(halt),
+                Status::TargetReached(target) => {
+                    let path = edges(&run, target);
+                    // What was joined may have been on different paths.
+                    if run.cpa_mut().right.allows(&path)? {
+                        return Ok((run, Searched::Found(path)));
+                    }
+                }
             }
+            if joins == Joins::All {
+                if let Status::Stopped(halt) = run.run(budget, Limits::NONE) {
+                    return Err(halt);
+                }
+                run.narrow(budget, NARROWINGS)?;
+            }
+            let searched = first(&run).map_or(Searched::Nothing, Searched::Doubtful);
+            Ok((run, searched))
+        };
+        let mut doubtful = Vec::new();
+        for joins in [Joins::All, Joins::Numbers, Joins::Nothing] {
+            let (run, searched) = explore(combined, joins)?;
+            match searched {
+                Searched::Nothing => return Ok(Round::Proved(Box::new(run))),
+                Searched::Found(path) => return Ok(Round::Path(Box::new(run.into_cpa().right), path)),
+                Searched::Doubtful(path) => doubtful = path,
+                Searched::Limited => {}
+            }
+            combined = run.into_cpa().right;
         }
+        Ok(Round::Path(Box::new(combined), doubtful))
     }
 }
 
 /// What holds at the loop heads.
 fn proof(
-    run: &mut Run<'_>,
+    run: &mut Run<'_, '_>,
     task: &Task,
     program: &Program,
     precision: Precision,
@@ -171,11 +255,11 @@ fn proof(
     let mut at: Vec<(LocId, Vec<Value>)> =
         graph.loop_heads(task.program.entry).map(|head| (head, Vec::new())).collect();
     let (cpa, reached) = run.parts();
-    for (_, (position, value)) in reached.iter() {
+    for (_, (position, state)) in reached.iter() {
         if let Position::At(loc) = *position
             && let Some((_, values)) = at.iter_mut().find(|(head, _)| *head == loc)
         {
-            values.push(value.clone());
+            values.push(state.value.clone());
         }
     }
     let dims = cpa.right.abstraction.dims();
@@ -197,7 +281,7 @@ fn proof(
             for literal in cube {
                 match literal {
                     Literal::Pred(p, _, positive) => {
-                        let e = precision.preds[p.0 as usize];
+                        let e = precision.preds[p.0 as usize].0;
                         let not = ExprKind::Unary(UnOp::Not, e);
                         parts.push(if *positive { e } else { pool.pool.expr(Scalar::BOOL, not) });
                     }

@@ -1,18 +1,20 @@
 //! Refinement (section 6.1, steps 4 and 5): is an abstract counterexample a run of the program, and if not,
 //! what would have excluded it?
+//!
+//! The paper adds first missing numeric variables, then missing predicates. Here a ladder of [`STAGES`] goes
+//! on to what the conditions become when they are carried back along the path, predicates are added where the
+//! path needs them, and which rung a new counterexample starts at is learned: a rung whose additions keep
+//! failing to exclude the counterexample they were made for is skipped until nothing else is left.
 
-use super::abstraction::Precision;
+use super::pool::{MAX_SIZE, Predicates};
+use super::precision::{Precision, Scope};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_encode::Encoder;
-use palisade_evidence::Invariants;
 use palisade_logic::services::minimise_core;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_numpred::Structure;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Predicates are not made larger than this many expressions.
-const MAX_SIZE: usize = 60;
 
 /// What became of an abstract counterexample.
 pub enum Examined {
@@ -24,44 +26,92 @@ pub enum Examined {
     Stuck,
 }
 
+/// What can be added for a counterexample, in the order in which it is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The numeric variables that the conditions of the core depend on.
+    Numbers,
+    /// The conditions of the core.
+    Conditions,
+    /// What they become when they are carried back over the assignments before them.
+    Carried,
+}
+
+const STAGES: [Stage; 3] = [Stage::Numbers, Stage::Conditions, Stage::Carried];
+
+/// What earlier rounds taught.
+#[derive(Default)]
+pub struct Learned {
+    /// The stage that was last added for a core.
+    tried: FxHashMap<Vec<EdgeId>, usize>,
+    /// For each stage how often its additions excluded the counterexample, and how often not.
+    record: [(u32, u32); STAGES.len()],
+    /// What the last round added, and for which core.
+    last: Option<(Vec<EdgeId>, usize)>,
+}
+
+impl Learned {
+    /// The stage to begin with for a core.
+    fn start(&mut self, core: &[EdgeId]) -> usize {
+        if let Some((last, stage)) = self.last.take() {
+            let record = &mut self.record[stage];
+            *(if last == core { &mut record.1 } else { &mut record.0 }) += 1;
+        }
+        match self.tried.get(core) {
+            Some(stage) => stage + 1,
+            None => self.record.iter().position(|(won, lost)| *lost <= won + PATIENCE).unwrap_or(0),
+        }
+    }
+
+    fn added(&mut self, core: Vec<EdgeId>, stage: usize) {
+        self.tried.insert(core.clone(), stage);
+        self.last = Some((core, stage));
+    }
+}
+
+/// A stage is skipped once it failed this much more often than not.
+const PATIENCE: u32 = 2;
+
 /// Looks at a path. `program` is the task's with the pool appended; expressions that are new go into the
 /// pool.
+#[expect(clippy::too_many_arguments, reason = "the state of one refinement")]
 pub fn examine(
     program: &Program,
     pool: &mut Predicates,
     path: &[EdgeId],
     precision: &mut Precision,
+    learned: &mut Learned,
     structure: Structure,
     can_track: &dyn Fn(VarId) -> bool,
     budget: &Budget,
 ) -> Result<Examined, Stop> {
     let Some(core) = unsat_core(program, path, budget)? else { return Ok(Examined::Feasible) };
-    // First missing numeric variables, then missing predicates.
-    if structure != Structure::Predicate {
-        let before = precision.vars.len();
-        for var in variables(program, path, &core) {
-            if can_track(var) && !precision.vars.contains(&var) {
-                precision.vars.push(var);
-            }
-        }
-        if precision.vars.len() > before {
-            return Ok(Examined::Refined);
-        }
-    }
-    if structure != Structure::Numeric {
-        // The conditions themselves are enough more often than not; if they were not, what they become
-        // when carried back along the path says what they depend on.
-        for carried in [false, true] {
-            let before = precision.preds.len();
-            for e in predicates(program, pool, path, &core, carried) {
-                if !pool.tried.contains(&e) {
-                    pool.tried.insert(e);
-                    precision.preds.push(e);
+    let edges: Vec<EdgeId> = core.iter().map(|&i| path[i]).collect();
+    let start = learned.start(&edges);
+    let slice = Slice::of(program, path, &core);
+    // From where the ladder starts, then what was skipped.
+    for stage in (start..STAGES.len()).chain(0..start.min(STAGES.len())) {
+        let added = match STAGES[stage] {
+            Stage::Numbers if structure == Structure::Predicate => false,
+            Stage::Conditions | Stage::Carried if structure == Structure::Numeric => false,
+            Stage::Numbers => {
+                let mut added = false;
+                for &var in slice.vars.iter().filter(|v| can_track(**v)) {
+                    added |= precision.add_var(var);
                 }
+                added
             }
-            if precision.preds.len() > before {
-                return Ok(Examined::Refined);
+            kind => {
+                let mut added = false;
+                for e in predicates(program, pool, path, &core, kind == Stage::Carried) {
+                    added |= precision.add_pred(e, &slice.scope);
+                }
+                added
             }
+        };
+        if added {
+            learned.added(edges, stage);
+            return Ok(Examined::Refined);
         }
     }
     Ok(Examined::Stuck)
@@ -99,30 +149,64 @@ fn unsat_core(program: &Program, path: &[EdgeId], budget: &Budget) -> Result<Opt
     Ok(Some(edges))
 }
 
-/// The scalar integer variables that the conditions of the core depend on along the path.
-fn variables(program: &Program, path: &[EdgeId], core: &[usize]) -> Vec<VarId> {
-    let mut needed: Vec<VarId> = Vec::new();
-    for (i, &edge) in path.iter().enumerate().rev() {
-        let op = &program.edges[edge].op;
-        let mut feeds = core.contains(&i);
-        program.visit_op(op, &mut |used| {
-            if let Use::Write(place) = used {
-                feeds |= scalar(program, place).is_some_and(|v| needed.contains(&v));
-            }
-        });
-        if feeds {
+/// What the conditions of a core depend on along a path.
+struct Slice {
+    /// Scalar integer variables.
+    vars: Vec<VarId>,
+    /// The part of the path from where the first of them gets its value to the last condition.
+    scope: Scope,
+}
+
+impl Slice {
+    fn of(program: &Program, path: &[EdgeId], core: &[usize]) -> Slice {
+        let mut needed: FxHashSet<VarId> = FxHashSet::default();
+        // Variables whose values before the edges that were seen still matter.
+        let mut open: FxHashSet<VarId> = FxHashSet::default();
+        let mut memory = false;
+        let end = core.last().map_or(0, |i| i + 1);
+        let mut start = end;
+        for (i, &edge) in path[..end].iter().enumerate().rev() {
+            let op = &program.edges[edge].op;
+            let mut feeds = core.contains(&i);
+            let addressed = |v: &VarId| program.vars[*v].address_taken;
             program.visit_op(op, &mut |used| {
-                if let Use::Read(place) = used
-                    && let Some(v) = scalar(program, place)
-                    && !needed.contains(&v)
-                {
-                    needed.push(v);
+                if let Use::Write(place) = used {
+                    match scalar(program, place) {
+                        Some(var) => feeds |= open.remove(&var) || memory && addressed(&var),
+                        None => feeds |= memory || open.iter().any(addressed),
+                    }
                 }
             });
+            if feeds {
+                start = i;
+                program.visit_op(op, &mut |used| {
+                    if let Use::Read(place) = used {
+                        match scalar(program, place) {
+                            Some(v) => {
+                                needed.insert(v);
+                                open.insert(v);
+                            }
+                            None => memory = true,
+                        }
+                    }
+                });
+            }
+            if open.is_empty() && !memory && core.first().is_some_and(|first| i <= *first) {
+                break;
+            }
         }
+        // What nothing on the path assigns, and memory, has its value from the start.
+        if memory || !open.is_empty() {
+            start = 0;
+        }
+        let mut vars: Vec<VarId> = needed.into_iter().collect();
+        vars.sort_unstable();
+        let locs = path[start.min(end)..end].iter().flat_map(|&e| {
+            let edge = &program.edges[e];
+            [edge.src, edge.dst]
+        });
+        Slice { vars, scope: Scope::At(locs.collect()) }
     }
-    needed.sort_unstable();
-    needed
 }
 
 /// The variable that a place is the whole of.
@@ -205,174 +289,4 @@ fn atoms(program: &Program, e: ExprId) -> Vec<ExprId> {
         }
     }
     found
-}
-
-/// A pool of expressions in which equal ones are one.
-pub struct Predicates {
-    /// The expressions, for the certificate.
-    pub pool: Invariants,
-    known: FxHashMap<(Scalar, ExprKind), ExprId>,
-    places: FxHashMap<Place, PlaceId>,
-    /// Predicates that were added at some time, useful or not.
-    tried: FxHashSet<ExprId>,
-}
-
-impl Predicates {
-    /// No expressions.
-    pub fn new(pool: Invariants) -> Predicates {
-        Predicates {
-            pool,
-            known: FxHashMap::default(),
-            places: FxHashMap::default(),
-            tried: FxHashSet::default(),
-        }
-    }
-
-    /// The expression in the pool, with the value of a register replaced if one is given.
-    fn intern(&mut self, program: &Program, e: ExprId, replace: Option<(VarId, ExprId)>) -> ExprId {
-        let Expr { ty, mut kind } = self.pool.get(program, e).clone();
-        if let (ExprKind::Load(place), Some((var, by))) = (&kind, replace)
-            && self.whole(program, *place) == Some(var)
-        {
-            return self.intern(program, by, None);
-        }
-        let mut operands = Vec::new();
-        let mut places = Vec::new();
-        Expr { ty, kind: kind.clone() }.operands(|e| operands.push(e), |p| places.push(p));
-        let map: FxHashMap<ExprId, ExprId> =
-            operands.into_iter().map(|o| (o, self.intern(program, o, replace))).collect();
-        let place_map: FxHashMap<PlaceId, PlaceId> =
-            places.into_iter().map(|p| (p, self.intern_place(program, p, replace))).collect();
-        renamed(&mut kind, &map, &place_map);
-        self.expr(ty, kind)
-    }
-
-    fn intern_place(&mut self, program: &Program, p: PlaceId, replace: Option<(VarId, ExprId)>) -> PlaceId {
-        let mut place = self.pool.get_place(program, p).clone();
-        if let Base::Deref(e) = &mut place.base {
-            *e = self.intern(program, *e, replace);
-        }
-        for proj in &mut place.path {
-            if let Proj::Index { index, .. } = proj {
-                *index = self.intern(program, *index, replace);
-            }
-        }
-        self.place(place)
-    }
-
-    /// The variable that a place is the whole of.
-    fn whole(&self, program: &Program, place: PlaceId) -> Option<VarId> {
-        let p = self.pool.get_place(program, place);
-        match p.base {
-            Base::Var(var) if p.path.is_empty() && p.bits.is_none() => Some(var),
-            _ => None,
-        }
-    }
-
-    /// The variables in an expression that pointers may point to.
-    fn addressed(&self, program: &Program, e: ExprId) -> Vec<VarId> {
-        let mut found = Vec::new();
-        self.visit(program, e, &mut |expr| {
-            if let ExprKind::Load(place) = expr.kind
-                && let Some(var) = self.whole(program, place)
-                && program.vars[var].address_taken
-                && !found.contains(&var)
-            {
-                found.push(var);
-            }
-        });
-        found
-    }
-
-    /// Whether a pointer is the address of a variable.
-    fn points_to(&mut self, program: &Program, pointer: ExprId, var: VarId) -> ExprId {
-        let pointer = self.intern(program, pointer, None);
-        let ty = program.vars[var].ty;
-        let place = Place { base: Base::Var(var), path: Default::default(), ty, bits: None };
-        let place = self.place(place);
-        let address = self.expr(Scalar::Ptr, ExprKind::Addr(place));
-        self.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, address))
-    }
-
-    fn expr(&mut self, ty: Scalar, kind: ExprKind) -> ExprId {
-        if let Some(&known) = self.known.get(&(ty, kind.clone())) {
-            return known;
-        }
-        let new = self.pool.expr(ty, kind.clone());
-        self.known.insert((ty, kind), new);
-        new
-    }
-
-    fn place(&mut self, place: Place) -> PlaceId {
-        if let Some(&known) = self.places.get(&place) {
-            return known;
-        }
-        let new = self.pool.place(place.clone());
-        self.places.insert(place, new);
-        new
-    }
-
-    /// The number of different expressions in an expression, up to a little more than [`MAX_SIZE`].
-    fn size(&self, program: &Program, e: ExprId) -> usize {
-        let mut size = 0;
-        self.visit(program, e, &mut |_| size += 1);
-        size
-    }
-
-    /// Calls `f` for the different expressions in an expression, up to a little more than [`MAX_SIZE`].
-    fn visit(&self, program: &Program, e: ExprId, f: &mut dyn FnMut(&Expr)) {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![e];
-        while let Some(e) = work.pop() {
-            if seen.len() > MAX_SIZE || !seen.insert(e) {
-                continue;
-            }
-            let expr = self.pool.get(program, e);
-            f(expr);
-            let mut places = Vec::new();
-            expr.operands(|o| work.push(o), |p| places.push(p));
-            for p in places {
-                self.pool.get_place(program, p).operands(|o| work.push(o));
-            }
-        }
-    }
-}
-
-/// Replaces the operands of an expression.
-fn renamed(kind: &mut ExprKind, exprs: &FxHashMap<ExprId, ExprId>, places: &FxHashMap<PlaceId, PlaceId>) {
-    let e = |x: &mut ExprId| *x = exprs.get(x).copied().unwrap_or(*x);
-    match kind {
-        ExprKind::Load(p) | ExprKind::Addr(p) => *p = places.get(p).copied().unwrap_or(*p),
-        ExprKind::Unary(_, a)
-        | ExprKind::Convert(a)
-        | ExprKind::Freeable(a)
-        | ExprKind::ObjectSize(a)
-        | ExprKind::ReadOnly(a) => e(a),
-        ExprKind::Binary(_, a, b) | ExprKind::Cmp(_, a, b) | ExprKind::Overflow(_, a, b) => {
-            e(a);
-            e(b);
-        }
-        ExprKind::Ite(a, b, c) => {
-            e(a);
-            e(b);
-            e(c);
-        }
-        ExprKind::PtrAdd { ptr, index, .. } => {
-            e(ptr);
-            e(index);
-        }
-        ExprKind::PtrDiff { left, right, .. } => {
-            e(left);
-            e(right);
-        }
-        ExprKind::Valid { ptr, size } => {
-            e(ptr);
-            e(size);
-        }
-        ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Func(_)
-        | ExprKind::HeapEmpty
-        | ExprKind::HeapTracked => {}
-    }
 }
