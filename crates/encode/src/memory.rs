@@ -61,6 +61,10 @@ impl Encoder<'_> {
             return self.unknown(terms, Sort::BitVec(bits), false);
         };
         let pointer_place = self.program.place_scalar(place) == Some(Scalar::Ptr);
+        // A fact may read as a whole what the program reads only in parts; nothing is known of that.
+        if matches!(self.regions.regions[region].kind, CellKind::Bits(n) if n < size) {
+            return self.unknown(terms, Sort::BitVec(bits), false);
+        }
         let raw = self.load_cell(terms, s, region, pointer, size, pointer_place);
         match self.program.places[place].bits {
             Some(range) => {

@@ -9,25 +9,28 @@ use palisade_encode::{Contents, Encoder};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Model, Solver, Terms, Value};
 use palisade_task::Task;
 
-/// Solves the path of a task's edges from the entry on.
-pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Counterexample, String> {
+/// Solves the path of a task's edges from the entry on; there is nothing if no run takes it.
+pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Option<Counterexample>, String> {
     let mut terms = Terms::new();
     let mut encoder = Encoder::new(&task.program, &mut terms);
     let mut state = encoder.initial_state(&mut terms);
     for &edge in path {
         budget.check().map_err(|stop| stop.to_string())?;
-        state = encoder.step(&mut terms, &state, edge).ok_or("the path is infeasible")?;
+        match encoder.step(&mut terms, &state, edge) {
+            Some(next) => state = next,
+            None => return Ok(None),
+        }
     }
     let guard = state.guard(&mut terms);
     let mut solver = BvSolver::new();
     solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
     match solver.check(&mut terms, &[guard]) {
         Answer::Sat => {}
-        Answer::Unsat => return Err("the path is infeasible".into()),
+        Answer::Unsat => return Ok(None),
         Answer::Unknown(why) => return Err(why.to_string()),
     }
     let model = solver.model(&mut terms).ok_or("the solver gave no model")?;
-    Ok(read_unknowns(task, &terms, &encoder, &model))
+    Ok(Some(read_unknowns(task, &terms, &encoder, &model)))
 }
 
 /// The values of all unknowns that a model's run meets.

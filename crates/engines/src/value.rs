@@ -69,63 +69,61 @@ fn exploration<'p>(task: &Task, program: &'p Program) -> Exploration<Product<Loc
 
 fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Outcome, String> {
     let entry = task.body().entry;
-    if task.is_end(entry) {
-        return bug(task, entry, &[], budget);
-    }
     progress(format_args!("live variables"));
     let (program, origin) = forget_dead(task, budget)?;
-    // The heads of the task's loops, not of the longer ones that were made of them.
-    let graph = task.program.analyse();
     let mut run = exploration(task, &program);
     progress(format_args!("exploring"));
-    match run.run(budget, LIMITS) {
-        Status::Stopped(why) => Err(why.to_string()),
-        Status::TargetReached(node) => {
-            progress(format_args!("solving the path to an error"));
-            let path: Vec<EdgeId> = run
-                .reached()
-                .path_to(node)
-                .iter()
-                .filter_map(|(step, _)| origin[step.edge.0 as usize])
-                .collect();
-            let end = path.last().map_or(entry, |&edge| task.program.edges[edge].dst);
-            bug(task, end, &path, budget)
-        }
-        Status::Complete => {
-            let registers: Vec<VarId> = program
-                .vars
-                .ids()
-                .filter(|&v| {
-                    let var = &program.vars[v];
-                    !var.address_taken && matches!(program.scalar_of(var.ty), Some(Scalar::Int(_)))
-                })
-                .collect();
-            let mut cover = Cover::default();
-            for (_, (position, values)) in run.reached().iter() {
-                let Position::At(loc) = *position else { continue };
-                if loc.0 as usize >= task.program.locs.len() || !graph.is_loop_head(loc) {
-                    continue;
-                }
-                let known = |&v: &VarId| match run.cpa().right.value_of(values, v) {
-                    Some(Constant::Bits(bits)) => Some((v, bits)),
-                    _ => None,
-                };
-                cover.states.push((loc, registers.iter().filter_map(known).collect()));
-                if cover.states.len() > MAX_COVER {
-                    return Err("more states than a certificate may have".into());
-                }
+    // Errors that are reached on values alone, as if nothing else counted.
+    let mut spurious = 0;
+    loop {
+        let path: Vec<EdgeId> = match run.run(budget, LIMITS) {
+            Status::Stopped(why) => return Err(why.to_string()),
+            Status::Complete if spurious > 0 => {
+                return Err(format!("{spurious} errors that values do not exclude"));
             }
-            Ok(Outcome::Proof(Certificate::Cover(cover)))
+            Status::Complete => return cover(task, &run).map(|c| Outcome::Proof(Certificate::Cover(c))),
+            Status::TargetReached(node) => {
+                let path = run.reached().path_to(node);
+                path.iter().filter_map(|(step, _)| origin[step.edge.0 as usize]).collect()
+            }
+        };
+        let end = path.last().map_or(entry, |&edge| task.program.edges[edge].dst);
+        if task.error_at(end).is_none() {
+            return Err("a call that is not followed is reached".into());
+        }
+        progress(format_args!("solving the path to an error"));
+        match solve_path(task, &path, budget)? {
+            Some(found) => return Ok(Outcome::Bug(found)),
+            None => spurious += 1,
         }
     }
 }
 
-/// The counterexample of a path to an end.
-fn bug(task: &Task, end: LocId, path: &[EdgeId], budget: &Budget) -> Result<Outcome, String> {
-    match task.error_at(end) {
-        Some(_) => solve_path(task, path, budget).map(Outcome::Bug),
-        None => Err("a call that is not followed is reached".into()),
+/// The states at the task's loop heads, not at those of the longer loops that were made of them.
+fn cover(task: &Task, run: &Exploration<Product<Location<'_>, Explicit<'_>>>) -> Result<Cover, String> {
+    let program = &task.program;
+    let graph = program.analyse();
+    let register = |&v: &VarId| {
+        let var = &program.vars[v];
+        !var.address_taken && matches!(program.scalar_of(var.ty), Some(Scalar::Int(_)))
+    };
+    let registers: Vec<VarId> = program.vars.ids().filter(register).collect();
+    let mut cover = Cover::default();
+    for (_, (position, values)) in run.reached().iter() {
+        let Position::At(loc) = *position else { continue };
+        if loc.0 as usize >= program.locs.len() || !graph.is_loop_head(loc) {
+            continue;
+        }
+        let known = |&v: &VarId| match run.cpa().right.value_of(values, v) {
+            Some(Constant::Bits(bits)) => Some((v, bits)),
+            _ => None,
+        };
+        cover.states.push((loc, registers.iter().filter_map(known).collect()));
+        if cover.states.len() > MAX_COVER {
+            return Err("more states than a certificate may have".into());
+        }
     }
+    Ok(cover)
 }
 
 /// The task's program with every register made arbitrary on the way into a loop head at which it

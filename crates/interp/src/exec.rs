@@ -409,7 +409,12 @@ impl Machine<'_> {
                     Instr::Exit { a } => stop!(Outcome::Exit(lo!(a) as i32)),
                     Instr::Abort => stop!(Outcome::Abort),
                     Instr::Fail(kind) => stop!(Outcome::Violation(kind)),
-                    Instr::Blocked => stop!(Outcome::Blocked),
+                    Instr::Blocked => {
+                        if let Some(observer) = self.observer.take() {
+                            observer.on_blocked(code.edges[pc - 1], &self.state(cpu));
+                        }
+                        stop!(Outcome::Blocked)
+                    }
                 }
             }
         }

@@ -16,6 +16,9 @@ pub trait Observer {
     /// An edge is about to be executed; an assumption's condition is known to hold. The run goes
     /// on if the answer is true.
     fn on_edge(&mut self, edge: EdgeId, state: &State<'_>) -> bool;
+
+    /// The run ends because no assumption holds at a location; the edge is the last that leaves it.
+    fn on_blocked(&mut self, _edge: EdgeId, _state: &State<'_>) {}
 }
 
 impl<F: FnMut(EdgeId, &State<'_>) -> bool> Observer for F {

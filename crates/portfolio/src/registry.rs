@@ -29,7 +29,7 @@ pub fn analyses() -> Vec<Analysis> {
     let entry = |weight, summary, engine| Analysis { summary, weight: Some(weight), engine };
     let mut all = vec![
         entry(
-            2,
+            5,
             "execution on pseudo-random inputs: shallow bugs in milliseconds, and the one run of closed programs",
             Box::new(Concrete) as Box<dyn Engine + Send + Sync>,
         ),

@@ -1,6 +1,6 @@
 // The variable is set on one path only, and read on both.
 // palisade check --analysis concrete tests/c/check/only_run_some_paths.c
-// verdict: unknown
+// verdict: false(unreach-call)
 #include <assert.h>
 int main(void) {
     int x, n = 3;

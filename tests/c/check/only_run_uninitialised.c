@@ -1,6 +1,6 @@
-// What an uninitialised variable holds is not determined: one run shows nothing.
+// What an uninitialised variable holds is not determined: one run shows nothing, another does.
 // palisade check --analysis concrete tests/c/check/only_run_uninitialised.c
-// verdict: unknown
+// verdict: false(unreach-call)
 #include <assert.h>
 int main(void) {
     int x;
