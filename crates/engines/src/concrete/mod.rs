@@ -275,7 +275,7 @@ impl<'p> Search<'p> {
             random: Random::new(self.runs),
             dictionary: &self.dictionary,
             faithful: self.runs % 4 < 2,
-            unknowns: self.runs % 2 == 0,
+            unknowns: self.runs.is_multiple_of(2),
             record: &record,
         };
         let edges = self.program.edges.len();
@@ -284,7 +284,7 @@ impl<'p> Search<'p> {
             covered: &mut self.covered,
             most: &mut self.most,
             looked: &mut self.looked,
-            eager: self.runs % SOME_RUNS == 0,
+            eager: self.runs.is_multiple_of(SOME_RUNS),
             goals: &self.goals,
             record: &record,
             counts: IdxVec::filled(0, edges),
