@@ -162,7 +162,8 @@ impl NumPred {
                         return Ok(Outcome::Unknown("a call that is not followed is reached".into()));
                     }
                     return Ok(match solve_path(task, &path, budget) {
-                        Ok(counterexample) => Outcome::Bug(counterexample),
+                        Ok(Some(counterexample)) => Outcome::Bug(counterexample),
+                        Ok(None) => Outcome::Unknown("the path is infeasible".into()),
                         Err(why) => Outcome::Unknown(why),
                     });
                 }
