@@ -5,11 +5,11 @@
 //! state of the set, or in nothing at all; none may end at an error.
 
 use crate::Rejection;
-use palisade_base::Budget;
+use crate::court::Court;
 use palisade_cfa::{Graph, IntTy, LocId, Scalar, VarId};
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Cover;
-use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Op, Solver, Term, Terms};
+use palisade_logic::{Answer, Evaluator, Op, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,7 +20,7 @@ struct Checker<'t> {
     task: &'t Task,
     graph: Graph,
     known: FxHashMap<LocId, Known>,
-    budget: &'t Budget,
+    court: &'t Court,
 }
 
 /// Terms are dropped after this many, so that memory stays bounded.
@@ -30,14 +30,14 @@ const MANY_TERMS: usize = 2_000_000;
 const MAX_SPLIT: usize = 64;
 
 /// Checks a cover.
-pub fn check(task: &Task, cover: &Cover, budget: &Budget) -> Result<(), Rejection> {
+pub fn check(task: &Task, cover: &Cover, court: &Court) -> Result<(), Rejection> {
     let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     for (loc, values) in &cover.states {
         let vars = values.iter().map(|v| v.0).collect();
         let bits = values.iter().map(|v| v.1).collect();
         known.entry(*loc).or_default().entry(vars).or_default().insert(bits);
     }
-    let mut checker = Checker { task, graph: task.program.analyse(), known, budget };
+    let mut checker = Checker { task, graph: task.program.analyse(), known, court };
     let mut terms = Terms::new();
     let mut encoder = Encoder::new(&task.program, &mut terms);
     let first = encoder.initial_state(&mut terms);
@@ -111,7 +111,7 @@ impl Checker<'_> {
         }
         let mut todo = vec![(start, state)];
         while let Some((loc, state)) = todo.pop() {
-            self.budget.check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
+            self.court.budget().check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
             for &edge in self.task.program.locs[loc].out.iter().rev() {
                 let Some(mut next) = encoder.step(terms, &state, edge) else { continue };
                 learn(terms, &state, &mut next);
@@ -151,8 +151,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let guard = state.guard(terms);
-        let mut solver = BvSolver::new();
-        solver.set_limits(Limits { budget: self.budget.clone(), ..Limits::default() });
+        let mut solver = self.court.solver();
         solver.assert(terms, guard);
         for _ in 0..MAX_SPLIT {
             match solver.check(terms, &[]) {
@@ -193,9 +192,7 @@ impl Checker<'_> {
 
     fn impossible(&self, terms: &mut Terms, state: &State) -> Result<(), Rejection> {
         let guard = state.guard(terms);
-        let mut solver = BvSolver::new();
-        solver.set_limits(Limits { budget: self.budget.clone(), ..Limits::default() });
-        match solver.check(terms, &[guard]) {
+        match self.court.solver().check(terms, &[guard]) {
             Answer::Unsat => Ok(()),
             Answer::Sat => Err(Rejection::Wrong("a reachable state is not covered".into())),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),

@@ -1,12 +1,16 @@
 //! Checks invariants: they hold at the start, every loop-free segment preserves them, and they
-//! exclude the errors.
+//! exclude the errors, at once or by k-induction ([`induction`]).
+
+pub mod induction;
 
 use crate::Rejection;
-use palisade_base::{Budget, Stop};
+use crate::court::Court;
+use palisade_base::Stop;
+use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
 use palisade_encode::{Encoder, State, segment};
 use palisade_evidence::Invariants;
-use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
+use palisade_logic::{Answer, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 
@@ -18,7 +22,7 @@ struct Checker<'t> {
     invariants: FxHashMap<LocId, Vec<ExprId>>,
     /// Variables that stand for any value: facts hold for all of theirs.
     ghosts: Vec<VarId>,
-    budget: &'t Budget,
+    court: &'t Court,
 }
 
 fn gave_up(stop: Stop) -> Rejection {
@@ -27,7 +31,7 @@ fn gave_up(stop: Stop) -> Rejection {
 
 impl<'t> Checker<'t> {
     /// `task` must be extended by the invariants' pool.
-    fn new(task: &'t Task, invariants: &Invariants, budget: &'t Budget) -> Self {
+    fn new(task: &'t Task, invariants: &Invariants, court: &'t Court) -> Self {
         let mut terms = Terms::new();
         let encoder = Encoder::new(&task.program, &mut terms);
         let graph = task.program.analyse();
@@ -37,7 +41,7 @@ impl<'t> Checker<'t> {
             map.entry(loc).or_default().push(expr);
         }
         let ghosts = invariants.ghosts().collect();
-        Checker { task, graph, terms, encoder, invariants: map, ghosts, budget }
+        Checker { task, graph, terms, encoder, invariants: map, ghosts, court }
     }
 
     /// What the invariants say about a state at a location.
@@ -58,9 +62,7 @@ impl<'t> Checker<'t> {
         if self.terms.bool_value(goal) == Some(false) {
             return Ok(());
         }
-        let mut solver = BvSolver::new();
-        solver.set_limits(Limits { budget: self.budget.clone(), ..Limits::default() });
-        match solver.check(&mut self.terms, &[goal]) {
+        match self.court.solver().check(&mut self.terms, &[goal]) {
             Answer::Unsat => Ok(()),
             Answer::Sat => Err(Rejection::Wrong(what())),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
@@ -68,8 +70,16 @@ impl<'t> Checker<'t> {
     }
 
     fn segment(&mut self, start: LocId, state: State) -> Result<Vec<segment::End>, Rejection> {
-        segment::run(self.task, &self.graph, &mut self.encoder, &mut self.terms, start, state, self.budget)
-            .map_err(gave_up)
+        segment::run(
+            self.task,
+            &self.graph,
+            &mut self.encoder,
+            &mut self.terms,
+            start,
+            state,
+            self.court.budget(),
+        )
+        .map_err(gave_up)
     }
 
     /// Follows one segment and asks for the invariants at its ends.
@@ -114,16 +124,22 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// The task with the pool of the invariants. Expressions of the pool must be well formed, since an
-/// engine may be wrong in any way.
-fn extended(task: &Task, invariants: &Invariants) -> Task {
-    task.with_program(invariants.extend(&task.program))
+/// The task with the pool of the invariants, the expressions of which must be well formed: an engine
+/// may be wrong in any way.
+fn extended(task: &Task, invariants: &Invariants) -> Result<Task, Rejection> {
+    let task = task.with_program(invariants.extend(&task.program));
+    let mut findings = palisade_cfa::verify(&task.program);
+    findings.retain(|f| matches!(f.subject, Subject::Expr(_) | Subject::Place(_)));
+    match findings.first() {
+        Some(finding) => Err(Rejection::Wrong(format!("the expressions are not well formed: {finding}"))),
+        None => Ok(task),
+    }
 }
 
 /// Checks that the invariants are initial, inductive and sufficient.
-pub fn check(task: &Task, invariants: &Invariants, budget: &Budget) -> Result<(), Rejection> {
-    let task = &extended(task, invariants);
-    let mut checker = Checker::new(task, invariants, budget);
+pub fn check(task: &Task, invariants: &Invariants, court: &Court) -> Result<(), Rejection> {
+    let task = &extended(task, invariants)?;
+    let mut checker = Checker::new(task, invariants, court);
     let entry = task.body().entry;
     let start = checker.encoder.initial_state(&mut checker.terms);
     if checker.graph.is_loop_head(entry) {
@@ -141,75 +157,4 @@ pub fn check(task: &Task, invariants: &Invariants, budget: &Budget) -> Result<()
         }
     }
     Ok(())
-}
-
-/// Checks a proof by k-induction over passes through loop heads: the helping invariants are
-/// initial and inductive, no error is reached within `k` segments from the start, and none in the
-/// segment after `k` error-free ones from any state of the invariants.
-pub fn check_k_induction(
-    task: &Task,
-    k: u32,
-    invariants: &Invariants,
-    budget: &Budget,
-) -> Result<(), Rejection> {
-    let task = &extended(task, invariants);
-    let mut checker = Checker::new(task, invariants, budget);
-    let entry = task.body().entry;
-    let start = checker.encoder.initial_state(&mut checker.terms);
-    let mut layer = vec![(entry, start)];
-    if checker.graph.is_loop_head(entry) {
-        let holds = checker.invariant(entry, &layer[0].1.clone());
-        let bad = checker.terms.not(holds);
-        checker.impossible(&layer[0].1.clone(), bad, || "the entry".into())?;
-    }
-    for _ in 0..=k {
-        layer = checker.advance(layer, true)?;
-    }
-    for head in checker.heads() {
-        let mut state = checker.encoder.arbitrary_state(&mut checker.terms);
-        let holds = checker.invariant(head, &state);
-        if !state.assume(&checker.terms, holds) {
-            continue;
-        }
-        let mut layer = vec![(head, state)];
-        for step in 0..=k {
-            // Errors met before the last segment are assumed away: an end at an error goes nowhere.
-            layer = checker.advance(layer, step == k)?;
-        }
-    }
-    Ok(())
-}
-
-impl Checker<'_> {
-    /// One segment from each state; all errors must be impossible, and invariants must hold.
-    fn advance(
-        &mut self,
-        layer: Vec<(LocId, State)>,
-        errors: bool,
-    ) -> Result<Vec<(LocId, State)>, Rejection> {
-        let mut next: FxHashMap<LocId, State> = FxHashMap::default();
-        let mut order = Vec::new();
-        for (start, state) in layer {
-            for end in self.segment(start, state)? {
-                if !self.graph.is_loop_head(end.loc) {
-                    if errors {
-                        let yes = self.terms.tru();
-                        self.impossible(&end.state, yes, || format!("an error from {start} to {}", end.loc))?;
-                    }
-                    continue;
-                }
-                let holds = self.invariant(end.loc, &end.state);
-                let bad = self.terms.not(holds);
-                self.impossible(&end.state, bad, || format!("the invariant at {}", end.loc))?;
-                match next.get_mut(&end.loc) {
-                    Some(known) => *known = State::merge(&mut self.terms, known, &end.state),
-                    None => {
-                        order.push(end.loc);
-                        next.insert(end.loc, end.state);
-                    }
-                }
-            }
-        }
-        Ok(order.into_iter().filter_map(|loc| Some((loc, next.remove(&loc)?))).collect())
-    }
 }

@@ -5,10 +5,11 @@
 //! then must be impossible, and so must every error.
 
 use crate::Rejection;
+use crate::court::Court;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_encode::{Encoder, State};
-use palisade_logic::{Answer, BvSolver, Limits, Solver, Sort, Term, Terms};
+use palisade_logic::{Answer, Solver, Sort, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 
@@ -26,7 +27,7 @@ struct Unroller<'t> {
 }
 
 /// Checks the bounds.
-pub fn check(task: &Task, bounds: &[(LocId, u32)], budget: &Budget) -> Result<(), Rejection> {
+pub fn check(task: &Task, bounds: &[(LocId, u32)], court: &Court) -> Result<(), Rejection> {
     let graph = task.program.analyse();
     let mut terms = Terms::new();
     let mut encoder = Encoder::new(&task.program, &mut terms);
@@ -39,18 +40,19 @@ pub fn check(task: &Task, bounds: &[(LocId, u32)], budget: &Budget) -> Result<()
         bounds: bounds.iter().copied().collect(),
         pending: FxHashMap::default(),
         impossible: Vec::new(),
-        budget,
+        budget: court.budget(),
     };
     unroller.pending.insert(task.body().entry, start);
     unroller.range(0, unroller.wto.order.len())?;
+    if !unroller.pending.is_empty() {
+        return Err(Rejection::Wrong("a state was left behind".into()));
+    }
     let Unroller { mut terms, impossible, .. } = unroller;
     let any = terms.or_all(impossible);
     if terms.bool_value(any) == Some(false) {
         return Ok(());
     }
-    let mut solver = BvSolver::new();
-    solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
-    match solver.check(&mut terms, &[any]) {
+    match court.solver().check(&mut terms, &[any]) {
         Answer::Unsat => Ok(()),
         Answer::Sat => Err(Rejection::Wrong("an error or a further pass through a loop is possible".into())),
         Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),

@@ -5,6 +5,7 @@ use palisade_cfa::DataModel;
 use palisade_domains::{DOMAINS, Domain};
 use palisade_lower::{CheckSet, Missing, Options};
 use palisade_property::{Property, Reading};
+use palisade_recheck::source::How;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,12 @@ use std::time::Duration;
 #[derive(Parser)]
 #[command(name = "palisade", version, about)]
 pub struct Arguments {
+    /// Say on standard error what happens; twice for more.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Write a log to a file: what engines do, and the text of internal errors.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub log: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -27,6 +34,8 @@ pub enum Command {
     Cfa(CfaArgs),
     /// Execute a program on the reference interpreter.
     Run(RunArgs),
+    /// Check a verdict again from the file that `check --certificate` wrote.
+    Recheck(RecheckArgs),
     /// Check somebody's witness.
     Validate(ValidateArgs),
     /// Run the embedded solver on an SMT-LIB file.
@@ -73,6 +82,16 @@ impl SourceArgs {
             define: Vec::new(),
             std: None,
             world: WorldArgs { missing: None, malloc_may_fail: false },
+        }
+    }
+
+    /// How the files are read.
+    pub fn how(&self) -> How {
+        How {
+            data_model: self.data_model.into(),
+            include: self.include.iter().map(|d| d.to_string_lossy().into_owned()).collect(),
+            define: self.define.clone(),
+            std: self.std.clone(),
         }
     }
 
@@ -168,6 +187,9 @@ pub struct CheckArgs {
     /// The numeric domain of an analysis with predicates and numbers.
     #[arg(long, value_parser = numeric_domain, value_name = "DOMAIN")]
     pub numeric: Option<Domain>,
+    /// Ask another solver on the PATH as well: it has to agree with everything that a proof rests on.
+    #[arg(long, value_enum, value_name = "SOLVER")]
+    pub cross_check: Option<CrossCheck>,
     /// CPU time, summed over all threads.
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
@@ -177,18 +199,57 @@ pub struct CheckArgs {
     /// Write a verification witness (format 2.0).
     #[arg(long, value_name = "OUT.yml")]
     pub witness: Option<PathBuf>,
+    /// Write what is needed to check the verdict again.
+    #[arg(long, value_name = "OUT")]
+    pub certificate: Option<PathBuf>,
     /// Write a page that shows the result beside the source.
     #[arg(long, value_name = "OUT.html")]
     pub report: Option<PathBuf>,
     /// Write a SARIF log.
     #[arg(long, value_name = "OUT.sarif")]
     pub sarif: Option<PathBuf>,
+    /// Write a C file that makes the program violate the property when it is linked with it
+    #[arg(long, value_name = "OUT.c")]
+    pub harness: Option<PathBuf>,
     /// Write the abstract reachability graph of the engine that had the answer.
     #[arg(long, value_name = "OUT.dot|OUT.json", value_parser = crate::arg::format)]
     pub arg: Option<String>,
     /// Print the result as one line of JSON, before the verdict line.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Solvers that can be asked as well.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CrossCheck {
+    /// z3.
+    Z3,
+    /// cvc5.
+    Cvc5,
+    /// Bitwuzla.
+    Bitwuzla,
+}
+
+impl CrossCheck {
+    /// How it is started.
+    pub fn program(self) -> palisade_logic::process::Program {
+        let name = match self {
+            CrossCheck::Z3 => "z3",
+            CrossCheck::Cvc5 => "cvc5",
+            CrossCheck::Bitwuzla => "bitwuzla",
+        };
+        palisade_logic::process::Program::named(name).expect("all of these are known")
+    }
+}
+
+/// Arguments of `recheck`.
+#[derive(Args)]
+pub struct RecheckArgs {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// The C files, as they were given to `check`.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 /// Arguments of `validate`.

@@ -1,18 +1,18 @@
 //! The command `check`.
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, CrossCheck};
 use crate::finding::Finding;
 use crate::progress::ProgressLine;
 use crate::question::Question;
-use crate::{USAGE, arg, html, input, json, report, sarif, watchdog, witness};
+use crate::{USAGE, arg, certificate, harness, html, input, json, report, sarif, watchdog, witness};
 use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
 use palisade_property::{Goal, Property};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Exit status of each verdict.
@@ -28,8 +28,7 @@ pub const DISPUTED: &str = "a left shift may leave its signed type: an overflow 
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
-    let printed = Arc::new(AtomicBool::new(false));
-    insist(&budget, &printed);
+    let last_word = LastWord::new(&budget);
     let Some(mut question) = Question::read(args.property.as_deref()) else { return USAGE };
     if let Some(entry) = &args.source.entry {
         question.property.entry.clone_from(entry);
@@ -40,7 +39,14 @@ pub fn check(args: &CheckArgs) -> u8 {
     let options = Options { checks: checks.collect::<CheckSet>(), ..args.source.options(property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(goal) = property.unsupported() {
-        return verdict(&Verdict::Unknown(format!("{} is not supported", goal.name())), &printed);
+        return last_word.say("", &Verdict::Unknown(format!("{} is not supported", goal.name())));
+    }
+    let other = args.cross_check.map(CrossCheck::program);
+    if let Some(program) = &other
+        && let Err(error) = std::process::Command::new(&program.path).arg("--version").output()
+    {
+        eprintln!("error: {}: {error}", program.path);
+        return USAGE;
     }
     let line = ProgressLine::start();
     let analysis = match &args.numeric {
@@ -59,29 +65,55 @@ pub fn check(args: &CheckArgs) -> u8 {
     }
     let (program, property) = (Arc::new(program), &question.property);
     let mut settled = settle(&program, property);
+    let mut also = None;
     if let (Verdict::True, Some(disputed)) = (&settled.verdict, &disputed) {
         let mut program = input.program.clone();
         palisade_property::instrument(&mut program, disputed);
-        let also = settle(&Arc::new(program), disputed);
-        if !matches!(also.verdict, Verdict::True) {
+        let program = Arc::new(program);
+        let settled_also = settle(&program, disputed);
+        if !matches!(settled_also.verdict, Verdict::True) {
             settled = Settled { rejected: settled.rejected, ..Settled::unknown(DISPUTED) };
         }
+        also = Some((program, settled_also));
     }
     line.clear();
     if args.strict {
         settled = settled.strictly(&program);
     }
-    let to_the_end = args.witness.is_some() || args.sarif.is_some() || args.report.is_some() || args.json;
+    last_word.know(&settled.verdict);
+    let some_more = || watchdog::some_more(&budget, MORE, LEAST);
+    settled.confirm(other.as_ref(), &some_more);
+    if let (Verdict::True, Some((_, also))) = (&settled.verdict, &mut also) {
+        also.confirm(other.as_ref(), &some_more);
+        if let Verdict::Unknown(why) = &also.verdict {
+            settled.verdict = Verdict::Unknown(why.clone());
+        }
+    }
+    last_word.know(&settled.verdict);
+    let to_the_end = args.witness.is_some()
+        || args.harness.is_some()
+        || args.sarif.is_some()
+        || args.report.is_some()
+        || args.json;
     let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
     write_files(args, &finding);
+    if let Some(path) = &args.certificate {
+        let mut found = vec![(&*program, &settled)];
+        found.extend(also.iter().map(|(program, settled)| (&**program, settled)));
+        certificate::write(path, args, &options, &found, &budget);
+    }
     for why in &settled.rejected {
         eprintln!("warning: evidence did not pass its check: {why}");
+    }
+    let tally = settled.tally;
+    if tally.not_crossed > 0 {
+        eprintln!("warning: the other solver did not settle {} of the questions", tally.not_crossed);
     }
     let mut text = report::text(&finding);
     if args.json {
         text.push_str(&format!("{}\n", json::result(&finding, watchdog::cpu_time())));
     }
-    let code = conclude(&text, &settled.verdict, &printed);
+    let code = last_word.say(&text, &settled.verdict);
     if let Some(path) = &args.arg {
         arg::write(path, &settled, &analysis, &input.sources, &budget);
     }
@@ -105,6 +137,9 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
             write(path, witness::file(finding));
         }
     }
+    if let Some(path) = &args.harness {
+        write(path, harness::file(finding));
+    }
     if let Some(path) = &args.sarif {
         write(path, Some(format!("{:#}\n", sarif::log(finding))));
     }
@@ -113,49 +148,76 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
     }
 }
 
-/// Prints the verdict line, once in the life of the process, and tells the exit status.
-fn verdict(verdict: &Verdict, printed: &AtomicBool) -> u8 {
-    conclude("", verdict, printed)
-}
-
-/// Prints a text and the verdict line, once in the life of the process, and tells the exit status.
-pub fn conclude(text: &str, verdict: &Verdict, printed: &AtomicBool) -> u8 {
-    if printed.swap(true, Ordering::SeqCst) {
-        // The other thread has the word and ends the process.
-        loop {
-            std::thread::park();
-        }
-    }
-    print!("{text}");
-    match verdict {
-        Verdict::True => println!("verdict: true"),
-        Verdict::False(goal) => println!("verdict: false({goal})"),
-        Verdict::Unknown(reason) => println!("verdict: unknown ({reason})"),
-    }
-    match verdict {
-        Verdict::True => TRUE,
-        Verdict::False(_) => FALSE,
-        Verdict::Unknown(_) => UNKNOWN,
-    }
-}
-
 /// How long a stopped computation may take to come back.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Ends the process with `unknown` if the budget was stopped and no verdict follows in time: an
-/// engine deep in one step must not make us late.
-pub fn insist(budget: &Budget, printed: &Arc<AtomicBool>) {
-    let (budget, printed) = (budget.clone(), printed.clone());
-    let wait = move || {
-        while budget.stopped().is_none() {
-            std::thread::sleep(Duration::from_millis(20));
+/// Each of the two ways to a second opinion may take as much time as was taken before, so many times, and at
+/// least some.
+const MORE: u32 = 1;
+const LEAST: Duration = Duration::from_millis(500);
+
+/// The verdict line: printed once in the life of the process.
+pub struct LastWord(Arc<Spoken>);
+
+#[derive(Default)]
+struct Spoken {
+    printed: AtomicBool,
+    known: Mutex<Option<Verdict>>,
+}
+
+impl LastWord {
+    /// Ends the process with what is known if the budget was stopped and no verdict follows in time: an
+    /// engine deep in one step must not make us late.
+    pub fn new(budget: &Budget) -> LastWord {
+        let word = LastWord(Arc::default());
+        let (budget, late) = (budget.clone(), LastWord(word.0.clone()));
+        let wait = move || {
+            while budget.stopped().is_none() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(GRACE);
+            let known = late.known().take();
+            let unknown = || Verdict::Unknown(budget.stopped().map_or_else(String::new, |s| s.to_string()));
+            let code = late.say("", &known.unwrap_or_else(unknown));
+            std::process::exit(i32::from(code));
+        };
+        if let Err(error) = std::thread::Builder::new().name("insist".into()).spawn(wait) {
+            tracing::warn!("limits are not enforced: {error}");
         }
-        std::thread::sleep(GRACE);
-        let reason = budget.stopped().map_or_else(String::new, |s| s.to_string());
-        let code = verdict(&Verdict::Unknown(reason), &printed);
-        std::process::exit(i32::from(code));
-    };
-    if let Err(error) = std::thread::Builder::new().name("insist".into()).spawn(wait) {
-        tracing::warn!("limits are not enforced: {error}");
+        word
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<Verdict>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The verdict is known, whatever else may be said about it.
+    pub fn know(&self, verdict: &Verdict) {
+        *self.known() = Some(verdict.clone());
+    }
+
+    /// Prints a text and the verdict line, and tells the exit status.
+    pub fn say(&self, text: &str, verdict: &Verdict) -> u8 {
+        if self.0.printed.swap(true, Ordering::SeqCst) {
+            // The other thread has the word and ends the process.
+            loop {
+                std::thread::park();
+            }
+        }
+        print!("{text}");
+        match verdict {
+            Verdict::True => {
+                println!("verdict: true");
+                TRUE
+            }
+            Verdict::False(goal) => {
+                println!("verdict: false({goal})");
+                FALSE
+            }
+            Verdict::Unknown(reason) => {
+                println!("verdict: unknown ({reason})");
+                UNKNOWN
+            }
+        }
     }
 }

@@ -5,10 +5,10 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use palisade_base::{Diagnostic, Severity, SourceMap, Span};
 use palisade_cfa::Program;
 use palisade_lower::{Compiled, Options};
+use palisade_recheck::source;
 use palisade_witness::places::SourceFile;
 use palisade_witness::sha256;
 use std::path::Path;
-use std::process::Command;
 
 /// A program that was read without errors.
 pub struct Input {
@@ -50,7 +50,7 @@ pub fn load_all(args: &SourceArgs) -> Option<Texts> {
                 texts.hashes.push(hash);
             }
             Err(message) => {
-                eprintln!("error: {}: {message}", path.display());
+                eprintln!("error: {message}");
                 return None;
             }
         }
@@ -74,56 +74,11 @@ pub fn compile(files: &[SourceFile], args: &SourceArgs, options: &Options) -> Op
 }
 
 fn load(path: &Path, args: &SourceArgs) -> Result<(SourceFile, String), String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    let hash = sha256::hex(&bytes);
+    let file = args.how().load(path)?;
+    let hash = sha256::hex(&file.bytes);
+    let original = file.is_preprocessed.then(|| source::text(file.bytes));
     let name = path.to_string_lossy().into_owned();
-    let given = text(bytes);
-    // The text itself says which C it is, for all who read it.
-    let c23 = args.std.as_deref().is_some_and(is_c23);
-    let marked = |text: String| match c23 {
-        true => format!("#pragma palisade c23\n# 1 {name:?}\n{text}"),
-        false => text,
-    };
-    let file = if path.extension().is_some_and(|e| e == "i") {
-        SourceFile { text: marked(given), name, original: None }
-    } else {
-        SourceFile { text: marked(text(preprocess(path, args)?)), name, original: Some(given) }
-    };
-    Ok((file, hash))
-}
-
-/// Whether a name of a standard means C23 (or what comes after it).
-fn is_c23(std: &str) -> bool {
-    matches!(std, "c23" | "gnu23" | "c2x" | "gnu2x" | "c2y" | "gnu2y" | "iso9899:2024")
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
-}
-
-fn preprocess(path: &Path, args: &SourceArgs) -> Result<Vec<u8>, String> {
-    let mut cc = Command::new("cc");
-    cc.arg("-E").arg(match args.data_model {
-        Model::Ilp32 => "-m32",
-        Model::Lp64 => "-m64",
-    });
-    if let Some(std) = &args.std {
-        // Compilers that do not know the final names know these.
-        let std = std.replace("23", "2x");
-        cc.arg(format!("-std={std}"));
-    }
-    cc.args(args.include.iter().flat_map(|d| [Path::new("-I"), d]));
-    cc.args(args.define.iter().map(|d| format!("-D{d}")));
-    // A path that starts with a dash would be taken for an option.
-    cc.arg(Path::new(".").join(path));
-    let output = cc
-        .output()
-        .map_err(|e| format!("cannot run `cc -E` ({e}); install a C compiler or pass a .i file"))?;
-    if output.status.success() {
-        Ok(output.stdout)
-    } else {
-        Err(format!("`cc -E` failed:\n{}", String::from_utf8_lossy(&output.stderr).trim_end()))
-    }
+    Ok((SourceFile { name, text: file.preprocessed, original }, hash))
 }
 
 /// Prints diagnostics to standard error, each with its source line.

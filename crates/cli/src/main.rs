@@ -4,12 +4,15 @@
 mod arg;
 mod args;
 mod bench;
+mod certificate;
 mod check;
 mod finding;
+mod harness;
 mod html;
 mod input;
 mod invariants;
 mod json;
+mod log;
 mod progress;
 mod question;
 mod report;
@@ -49,11 +52,16 @@ fn run() -> ExitCode {
         _ => word,
     });
     let arguments = args::Arguments::parse_from(words);
+    if let Err(error) = log::start(arguments.verbose, arguments.log.as_deref()) {
+        eprintln!("error: the log cannot be written: {error}");
+        return ExitCode::from(USAGE);
+    }
     let code = match arguments.command {
         args::Command::Check(args) => check::check(&args),
         args::Command::Invariants(args) => invariants::invariants(&args),
         args::Command::Cfa(args) => show::cfa(&args),
         args::Command::Run(args) => show::run(&args),
+        args::Command::Recheck(args) => palisade_recheck::command(&args.certificate, &args.files),
         args::Command::Validate(args) => validate::validate(&args),
         args::Command::Solve(args) => show::solve(&args),
         args::Command::Analyses => show::analyses(),

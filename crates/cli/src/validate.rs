@@ -22,7 +22,6 @@ use palisade_witness::places::Places;
 use palisade_witness::yaml;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// More waypoints than this are followed by replay only.
 const MAX_SEARCHED: usize = 400;
@@ -35,8 +34,7 @@ type Malformed = String;
 pub fn validate(args: &ValidateArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
-    let printed = Arc::new(AtomicBool::new(false));
-    check::insist(&budget, &printed);
+    let last_word = check::LastWord::new(&budget);
     let entries = match read_witness(args) {
         Ok(entries) => entries,
         Err(message) => return malformed(args, &message),
@@ -68,7 +66,7 @@ pub fn validate(args: &ValidateArgs) -> u8 {
         Some(segments) => validator.violation(segments),
         None => validator.correctness(&facts),
     };
-    check::conclude(&text, &verdict, &printed)
+    last_word.say(&text, &verdict)
 }
 
 fn unknown(why: &str) -> (String, Verdict) {

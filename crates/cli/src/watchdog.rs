@@ -26,6 +26,26 @@ pub fn watch(budget: &Budget, cpu: Duration, memory: u64) {
     }
 }
 
+/// A budget for something less urgent: some times the CPU time that was used until now, and at least a
+/// certain time. It ends with the other one too.
+pub fn some_more(budget: &Budget, times: u32, least: Duration) -> Budget {
+    let more = budget.child();
+    let end = cpu_time() + (cpu_time() * times).max(least);
+    let watched = more.clone();
+    let watch = move || {
+        while watched.stopped().is_none() {
+            if cpu_time() >= end {
+                watched.stop(Stop::Time);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("watchdog".into()).spawn(watch) {
+        tracing::warn!("limits are not watched: {error}");
+    }
+    more
+}
+
 /// Time kept back for checking what was found and for ending cleanly.
 fn reserve(cpu: Duration) -> Duration {
     (cpu / 12).clamp(Duration::from_millis(100), Duration::from_secs(3))

@@ -60,3 +60,21 @@ fn a_forbidden_arrow_is_seen() {
     let manifest = "[package]\n[dependencies]\npalisade-a.workspace = true\nlibc = \"1\"\n[dev-dependencies]\npalisade-z = 1\n";
     assert_eq!(used(manifest), ["a".to_string()].into());
 }
+
+/// What checks verdicts again uses nothing that finds them, not even through others.
+#[test]
+fn recheck_uses_nothing_that_finds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut reached: BTreeSet<String> = ["recheck".to_string()].into();
+    let mut work = vec!["recheck".to_string()];
+    while let Some(name) = work.pop() {
+        let manifest = root.join("crates").join(&name).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).expect("every crate has a manifest");
+        work.extend(used(&manifest).into_iter().filter(|u| reached.insert(u.clone())));
+    }
+    let expected = [
+        "base", "c-syntax", "c-types", "cfa", "check", "encode", "evidence", "interp", "logic", "lower",
+        "lrat", "property", "recheck", "reduce", "task",
+    ];
+    assert_eq!(reached.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+}

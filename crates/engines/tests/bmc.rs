@@ -1,6 +1,7 @@
 //! Bounded model checking on small automata, each certificate checked, each bug's inputs read.
 
 use palisade_base::Budget;
+use palisade_check::court::Court;
 use palisade_engines::{Certificate, Engine, Outcome, bmc::Bmc};
 use palisade_task::Task;
 
@@ -19,7 +20,7 @@ fn run(text: &str) -> (Task, Outcome) {
 fn proved(text: &str) {
     match run(text) {
         (task, Outcome::Proof(certificate)) => {
-            palisade_check::certificate(&task, &certificate, &Budget::unlimited()).unwrap();
+            palisade_check::certificate(&task, &certificate, &Court::new(&Budget::unlimited())).unwrap();
         }
         (_, other) => panic!("not proved: {other:?}"),
     }
@@ -146,7 +147,10 @@ fn a_certificate_with_too_small_bounds_is_rejected() {
            done -> end: check assertion i < 7; end -> exit: return 0; } entry main;");
     let Outcome::Proof(Certificate::Unrolling { bounds }) = outcome else { panic!("{outcome:?}") };
     let small = bounds.iter().map(|&(l, _)| (l, 3)).collect();
-    let verdict =
-        palisade_check::certificate(&task, &Certificate::Unrolling { bounds: small }, &Budget::unlimited());
+    let verdict = palisade_check::certificate(
+        &task,
+        &Certificate::Unrolling { bounds: small },
+        &Court::new(&Budget::unlimited()),
+    );
     assert!(matches!(verdict, Err(palisade_check::Rejection::Wrong(_))), "{verdict:?}");
 }

@@ -2,6 +2,7 @@
 
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
+use palisade_check::court::Court;
 use palisade_domains::Domain;
 use palisade_engines::numpred::NumPred;
 use palisade_engines::{Certificate, Engine, Outcome};
@@ -84,7 +85,8 @@ fn combined_structures_prove_a_state_machine() {
             let engine = NumPred { structure, numbers };
             match engine.run(&task, &Budget::unlimited(), &|_| {}) {
                 Outcome::Proof(proof @ Certificate::Invariants(_)) => {
-                    palisade_check::certificate(&task, &proof, &Budget::unlimited()).expect("it holds");
+                    palisade_check::certificate(&task, &proof, &Court::new(&Budget::unlimited()))
+                        .expect("it holds");
                 }
                 other => panic!("{structure:?} {}: {other:?}", numbers.name),
             }

@@ -1,6 +1,7 @@
 //! Proofs of programs with unbounded loops, each certificate checked.
 
 use palisade_base::Budget;
+use palisade_check::court::Court;
 use palisade_domains::Domain;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
@@ -17,7 +18,7 @@ fn outcome(engine: &dyn Engine, text: &str) -> Outcome {
     let task = task(text);
     let outcome = engine.run(&task, &Budget::unlimited(), &|_| {});
     if let Outcome::Proof(certificate) = &outcome {
-        palisade_check::certificate(&task, certificate, &Budget::unlimited()).unwrap();
+        palisade_check::certificate(&task, certificate, &Court::new(&Budget::unlimited())).unwrap();
     }
     outcome
 }
@@ -108,8 +109,11 @@ fn a_cover_with_a_hole_is_rejected() {
     };
     for hole in 0..cover.states.len() {
         let removed = cover.states.remove(hole);
-        let verdict =
-            palisade_check::certificate(&task, &Certificate::Cover(cover.clone()), &Budget::unlimited());
+        let verdict = palisade_check::certificate(
+            &task,
+            &Certificate::Cover(cover.clone()),
+            &Court::new(&Budget::unlimited()),
+        );
         assert!(verdict.is_err(), "without {removed:?}");
         cover.states.insert(hole, removed);
     }

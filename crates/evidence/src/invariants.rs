@@ -71,6 +71,11 @@ impl Invariants {
         PlaceId((self.base[1] + self.places.len() - 1) as u32)
     }
 
+    /// The expressions and places of this pool, in the order in which they were added.
+    pub fn pool(&self) -> (&[Expr], &[Place]) {
+        (&self.exprs, &self.places)
+    }
+
     /// An expression of the program or of this pool.
     pub fn get<'a>(&'a self, program: &'a Program, expr: ExprId) -> &'a Expr {
         match (expr.0 as usize).checked_sub(self.base[0]) {

@@ -31,6 +31,8 @@ pub(crate) struct FrameObjects {
 pub(crate) struct Layout {
     pub vars: IdxVec<VarId, VarLoc>,
     pub frames: IdxVec<FuncId, FrameObjects>,
+    /// The function that a variable is a parameter or a local of.
+    pub owners: IdxVec<VarId, Option<FuncId>>,
     pub global_regs: Vec<VarId>,
     /// Globals in objects; the first has the number [`FIRST_GLOBAL`].
     pub global_objects: Vec<VarId>,
@@ -51,6 +53,7 @@ impl Layout {
         let mut layout = Layout {
             vars: IdxVec::filled(VarLoc::Reg(0), p.vars.len()),
             frames: IdxVec::filled(FrameObjects::default(), p.funcs.len()),
+            owners: IdxVec::filled(None, p.vars.len()),
             global_regs: Vec::new(),
             global_objects: Vec::new(),
         };
@@ -69,6 +72,7 @@ impl Layout {
             let Some(body) = &f.body else { continue };
             let frame = &mut layout.frames[func];
             for (i, &v) in body.params.iter().chain(&body.locals).enumerate() {
+                layout.owners[v] = Some(func);
                 layout.vars[v] = if registers[v] {
                     frame.regs += 1;
                     VarLoc::Reg(frame.regs - 1)

@@ -6,7 +6,7 @@
 use crate::code::Slot;
 use crate::layout::{Layout, VarLoc};
 use crate::machine::{Cpu, Frame, slot_bits};
-use crate::memory::{BadAccess, Memory, Pointer};
+use crate::memory::{BadAccess, Kind, Memory, Pointer};
 use crate::outcome::Trap;
 use crate::scalar;
 use palisade_cfa::*;
@@ -38,10 +38,28 @@ pub struct Value {
 }
 
 impl Value {
+    /// The key of the object that a pointer was made for; 0 if there is none.
+    pub fn object(self) -> u64 {
+        self.prov
+    }
+
     /// The mathematical integer, for integer types other than unsigned 128-bit.
     pub fn as_int(self) -> Option<i128> {
         self.ty.int().map(|t| t.decode(self.bits))
     }
+}
+
+/// A live object, as seen from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Tells its life from all others; never 0.
+    pub key: u64,
+    /// Where it starts.
+    pub base: u64,
+    /// Its contents.
+    pub bytes: &'a [u8],
+    /// Whether it lives on the heap.
+    pub heap: bool,
 }
 
 /// The state of a run between two steps.
@@ -76,10 +94,8 @@ impl State<'_> {
         let m = self;
         let v = &m.p.vars[var];
         let ty = m.p.scalar_of(v.ty)?;
-        match v.kind {
-            VarKind::Global => {}
-            VarKind::Param(f) | VarKind::Local(f) | VarKind::Temp(f) if f == m.cpu.func => {}
-            _ => return None,
+        if v.kind != VarKind::Global && m.layout.owners[var] != Some(m.cpu.func) {
+            return None;
         }
         let slot = match m.layout.vars[var] {
             VarLoc::Reg(r) => m.cpu.regs[r as usize],
@@ -111,6 +127,37 @@ impl State<'_> {
         let size = self.mem.ptr_bytes as u64;
         p.addr = p.addr.wrapping_add(index.wrapping_mul(size)) & self.mem.mask;
         self.read(p, Scalar::Ptr, None).ok()
+    }
+
+    /// All live objects.
+    pub fn objects(&self) -> impl Iterator<Item = Seen<'_>> {
+        let live = self.mem.objects.iter().enumerate().filter(|(_, o)| o.live);
+        live.map(|(id, o)| Seen {
+            key: self.mem.prov(id as u32),
+            base: o.base,
+            bytes: &o.data,
+            heap: o.kind == Kind::Heap,
+        })
+    }
+
+    /// The key of the object that a variable lives in.
+    pub fn object_of(&self, var: VarId) -> Option<u64> {
+        let ours = self.p.vars[var].kind == VarKind::Global || self.layout.owners[var] == Some(self.cpu.func);
+        self.object(var).filter(|_| ours).map(|id| self.mem.prov(id))
+    }
+
+    /// The pointer that lies at an offset of an object.
+    pub fn pointer_in(&self, key: u64, offset: u64) -> Option<Value> {
+        let id = self.mem.object_of(key)?;
+        let end = offset.checked_add(self.mem.ptr_bytes as u64)?;
+        let inside = end <= self.mem.objects[id as usize].data.len() as u64;
+        inside.then(|| self.pointer(self.mem.read_pointer(id, offset as usize)))
+    }
+
+    /// The function at an address.
+    pub fn function_at(&self, address: u64) -> Option<FuncId> {
+        let number = Memory::function_at(address)?;
+        ((number as usize) < self.p.funcs.len()).then_some(FuncId(number))
     }
 
     fn object(&self, var: VarId) -> Option<u32> {

@@ -10,11 +10,13 @@
 //!
 //! * [`Checker`]: knows clauses, and learns those that are shown;
 //! * [`Proof`]: the steps that lead to one clause, as data;
+//! * [`coding`]: numbers as bytes;
 //! * [`Log`]: what a solver reports while it searches, and the [`Proof`] that it contains.
 //!
 //! The checker depends on nothing, in particular on no part of a solver.
 
 mod checker;
+pub mod coding;
 mod log;
 mod proof;
 

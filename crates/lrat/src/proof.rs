@@ -1,6 +1,7 @@
 //! A proof of one clause, as data that can be written down.
 
 use crate::checker::{Checker, Clause, Lit, Refusal};
+use crate::coding::{length, number, read};
 use std::fmt;
 
 /// Steps that lead to a clause. Hints number the clauses: first the inputs, in the order in which
@@ -86,36 +87,4 @@ impl Proof {
         }
         if rest.is_empty() { Ok(Proof { inputs, steps }) } else { Err(Malformed) }
     }
-}
-
-fn number(out: &mut Vec<u8>, mut n: u32) {
-    while n >= 0x80 {
-        out.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    out.push(n as u8);
-}
-
-fn read(rest: &mut &[u8]) -> Result<u32, Malformed> {
-    let mut value = 0u32;
-    for shift in (0..35).step_by(7) {
-        let (&byte, more) = rest.split_first().ok_or(Malformed)?;
-        *rest = more;
-        let part = u32::from(byte & 0x7f);
-        if shift == 28 && part > 15 {
-            return Err(Malformed);
-        }
-        value |= part << shift;
-        if byte & 0x80 == 0 {
-            // There is one coding of each number.
-            return if byte == 0 && shift > 0 { Err(Malformed) } else { Ok(value) };
-        }
-    }
-    Err(Malformed)
-}
-
-/// A number of things that follow, each of which takes at least one byte.
-fn length(rest: &mut &[u8]) -> Result<usize, Malformed> {
-    let n = read(rest)? as usize;
-    if n <= rest.len() { Ok(n) } else { Err(Malformed) }
 }

@@ -4,8 +4,11 @@ use crate::race::{Runner, race};
 use crate::registry::{self, Analysis};
 use palisade_base::Budget;
 use palisade_cfa::{Assumed, Assumption, Program};
+use palisade_check::court::{Court, Tally};
 use palisade_check::replay::Replay;
+use palisade_check::{Checked, Rejection};
 use palisade_engines::{Certificate, Engine, Outcome};
+use palisade_logic::process::Program as OtherSolver;
 use palisade_property::Property;
 use palisade_task::Task;
 use std::fmt;
@@ -35,12 +38,18 @@ pub struct Settled {
     pub task: Option<Task>,
     /// What shows that the property holds.
     pub certificate: Option<Certificate>,
+    /// What the answers `unsat` of the second opinion rest on.
+    pub tally: Tally,
+    /// What that was checked with in the end.
+    pub checked: Option<Checked>,
     /// The run that violates it.
     pub replay: Option<Replay>,
     /// What the verdict rests on besides the evidence.
     pub assumptions: Vec<Assumption>,
     /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
     pub rejected: Vec<String>,
+    /// Evidence of engines that could not be checked in the time there was, in words.
+    pub unchecked: Vec<String>,
 }
 
 impl Settled {
@@ -51,9 +60,12 @@ impl Settled {
             engine: None,
             task: None,
             certificate: None,
+            tally: Tally::default(),
+            checked: None,
             replay: None,
             assumptions: Vec::new(),
             rejected: Vec::new(),
+            unchecked: Vec::new(),
         }
     }
 
@@ -64,6 +76,26 @@ impl Settled {
         }
         let texts: Vec<String> = self.assumptions.iter().map(|a| a.text(program)).collect();
         Settled { rejected: self.rejected, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
+    }
+
+    /// Confirms the certificate of a property that holds; see [`palisade_check::second_opinion`]. If two
+    /// solvers contradict each other, nothing is known.
+    pub fn confirm(&mut self, other: Option<&OtherSolver>, budget: &dyn Fn() -> Budget) {
+        let (Verdict::True, Some(task), Some(certificate)) = (&self.verdict, &self.task, &self.certificate)
+        else {
+            return;
+        };
+        match palisade_check::second_opinion(task, certificate, other, budget) {
+            Ok(opinion) => {
+                self.checked = Some(opinion.checked);
+                self.tally = opinion.tally;
+            }
+            Err(dispute) => {
+                tracing::error!("{dispute}");
+                self.rejected.push(dispute.clone());
+                self.verdict = Verdict::Unknown(dispute);
+            }
+        }
     }
 
     /// The assumptions of the program that the verdict rests on. All of them stand behind a proof;
@@ -143,6 +175,7 @@ fn run(
     progress: &Progress<'_>,
 ) -> Settled {
     let rejected: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let unchecked: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
     // What an engine has to show, checked; otherwise the reason is noted.
     let attempt = |engine: &(dyn Engine + Send + Sync), turn: &Budget| {
@@ -150,7 +183,7 @@ fn run(
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let outcome = engine.run(&task, turn, &|note| progress(engine.name(), note));
             // Evidence is checked on the outer budget: a race that is over does not spoil it.
-            accept(property, &task, outcome, budget)
+            accept(property, &task, outcome, &Court::new(budget))
         }));
         let name = engine.name();
         match attempt {
@@ -158,7 +191,13 @@ fn run(
             Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Rejected(why))) => lock(&rejected).push(format!("{name}: {why}")),
-            Err(_) => lock(&rejected).push(format!("{name}: internal error")),
+            Ok(Err(Refused::Unchecked(why))) => lock(&unchecked).push(format!("{name}: {why}")),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+                tracing::error!("{name}: internal error: {text}");
+                lock(&rejected).push(format!("{name}: internal error: {text}"));
+            }
         }
         None
     };
@@ -170,15 +209,17 @@ fn run(
     }
     let winner = race(runners, &budget.child());
     let rejected = rejected.into_inner().unwrap_or_default();
+    let unchecked = unchecked.into_inner().unwrap_or_default();
     match winner {
-        Some(settled) => Settled { rejected, task: Some(task), ..settled },
+        Some(settled) => Settled { rejected, unchecked, task: Some(task), ..settled },
         None => {
             let reason = match budget.stopped() {
                 Some(stop) => stop.to_string(),
                 None if !rejected.is_empty() => rejected.join("; "),
+                None if !unchecked.is_empty() => unchecked.join("; "),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            Settled { rejected, task: Some(task), ..Settled::unknown(reason) }
+            Settled { rejected, unchecked, task: Some(task), ..Settled::unknown(reason) }
         }
     }
 }
@@ -193,20 +234,29 @@ enum Refused {
     Nothing(String),
     /// What it had did not pass its check.
     Rejected(String),
+    /// What it had could not be checked in the time there was.
+    Unchecked(String),
 }
 
 /// Lets a verdict out only with evidence that passes its check.
-fn accept(property: &Property, task: &Task, outcome: Outcome, budget: &Budget) -> Result<Settled, Refused> {
+fn accept(property: &Property, task: &Task, outcome: Outcome, court: &Court) -> Result<Settled, Refused> {
     match outcome {
         Outcome::Unknown(why) => Err(Refused::Nothing(why)),
         Outcome::Proof(certificate) => {
-            palisade_check::certificate(task, &certificate, budget)
-                .map_err(|r| Refused::Rejected(r.to_string()))?;
-            Ok(Settled { verdict: Verdict::True, certificate: Some(certificate), ..Settled::unknown("") })
+            palisade_check::certificate(task, &certificate, court).map_err(|rejection| match rejection {
+                Rejection::Wrong(_) => Refused::Rejected(rejection.to_string()),
+                Rejection::GaveUp(_) => Refused::Unchecked(rejection.to_string()),
+            })?;
+            Ok(Settled {
+                verdict: Verdict::True,
+                certificate: Some(certificate),
+                checked: Some(Checked::Reduced),
+                ..Settled::unknown("")
+            })
         }
         Outcome::Bug(bug) => {
-            let replay =
-                palisade_check::replay::replay(&task.source, &bug, budget).map_err(Refused::Rejected)?;
+            let replay = palisade_check::replay::replay(&task.source, &bug, court.budget())
+                .map_err(Refused::Rejected)?;
             let kind = replay.kind;
             let check = replay.run.stack.first().map(|(_, edge)| *edge);
             let goal = check.and_then(|edge| property.violated_at(kind, edge)).ok_or_else(|| {

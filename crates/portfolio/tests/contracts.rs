@@ -3,6 +3,7 @@
 
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::{DataModel, IntTy, Program};
+use palisade_check::court::Court;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::summaries::Summaries;
 use palisade_engines::{Engine, Outcome as Found};
@@ -103,7 +104,11 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
         }
         // Random contracts hardly ever prove anything, so those that the engine finds join in.
         if let Found::Proof(certificate) = Summaries.run(&task, &budget, &|_| ()) {
-            assert_eq!(palisade_check::certificate(&task, &certificate, &budget), Ok(()), "{text}");
+            assert_eq!(
+                palisade_check::certificate(&task, &certificate, &Court::new(&budget)),
+                Ok(()),
+                "{text}"
+            );
             assert_eq!(goes_wrong, None, "{certificate:?}\n{text}");
             proved += 1;
         }

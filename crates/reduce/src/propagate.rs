@@ -36,7 +36,10 @@ const MAX_BITS: usize = 1 << 31;
 pub fn propagate(task: &mut Task) -> bool {
     let program = &task.program;
     let Some(facts) = Facts::collect(program) else { return false };
-    let at = facts.solve(program, task.body().entry);
+    let graph = program.analyse();
+    let at = facts.solve(program, &graph, task.body().entry);
+    let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
+    let mut used: BTreeSet<usize> = BTreeSet::new();
     let mut changed = false;
     for edge in task.program.edges.ids() {
         let Some(holds) = &at[task.program.edges[edge].src] else { continue };
@@ -54,6 +57,7 @@ pub fn propagate(task: &mut Task) -> bool {
             if let Some(&fact) = known.next() {
                 let value = facts.expr(&mut task.program, fact);
                 rewriter.values.insert(var, value);
+                used.insert(fact);
             }
         }
         if rewriter.values.is_empty() && rewriter.vars.is_empty() {
@@ -66,7 +70,32 @@ pub fn propagate(task: &mut Task) -> bool {
             changed = true;
         }
     }
+    note_used(task, &facts, &at, &heads, &used);
     changed
+}
+
+/// Notes the facts that were used and that hold at loop heads: a proof about the reduced task takes
+/// them for granted there.
+fn note_used(
+    task: &mut Task,
+    facts: &Facts,
+    at: &IdxVec<LocId, Option<Set>>,
+    heads: &[LocId],
+    used: &BTreeSet<usize>,
+) {
+    for &fact in used {
+        let holds = |head: &&LocId| at[**head].as_ref().is_some_and(|set| set.contains(fact));
+        let heads: Vec<LocId> = heads.iter().filter(holds).copied().collect();
+        if heads.is_empty() {
+            continue;
+        }
+        let value = facts.expr(&mut task.program, fact);
+        let place = task.program.var_place(facts.all[fact].var);
+        let held = task.program.load(place);
+        let equal = task.program.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, held, value));
+        let origin = &mut task.origin;
+        origin.known.extend(heads.iter().map(|&h| (origin.frames_of[h], origin.locs[h], equal)));
+    }
 }
 
 /// A set of facts by number.
@@ -180,9 +209,8 @@ impl Facts {
     }
 
     /// The facts that hold at each location that the entry reaches.
-    fn solve(&self, program: &Program, entry: LocId) -> IdxVec<LocId, Option<Set>> {
+    fn solve(&self, program: &Program, graph: &Graph, entry: LocId) -> IdxVec<LocId, Option<Set>> {
         let mut at: IdxVec<LocId, Option<Set>> = IdxVec::filled(None, program.locs.len());
-        let graph = program.analyse();
         let mut first = Set(vec![0; self.all.len().div_ceil(64)]);
         for &fact in &self.initial {
             first.insert(fact);

@@ -69,6 +69,9 @@ pub struct Origin {
     /// Registers that stand for a member of an object: the variable that was split, and the offset
     /// of the member there.
     pub pieces: FxHashMap<VarId, (VarId, u64)>,
+    /// What reductions used and what holds at loop heads, so that nobody else says it: activation,
+    /// original location, and a truth value.
+    pub known: Vec<(FrameId, LocId, ExprId)>,
 }
 
 /// An activation of a function.

@@ -4,6 +4,7 @@
 use crate::child::{self, Ended, Limits};
 use palisade_base::Budget;
 use palisade_cfa::Program;
+use palisade_check::court::Court;
 use palisade_domains::Domain;
 use palisade_engines::Outcome;
 use palisade_engines::numpred::{Event, NumPred, Operation};
@@ -123,10 +124,12 @@ fn settle(program: &Arc<Program>, property: &Property, engine: &NumPred) -> Stri
     let (total, last) = (start.elapsed(), clock.round.elapsed());
     let (answer, why) = match outcome {
         Outcome::Unknown(why) => ("unknown", why),
-        Outcome::Proof(certificate) => match palisade_check::certificate(&task, &certificate, &budget) {
-            Ok(()) => ("true", String::new()),
-            Err(why) => ("unknown", format!("rejected: {why}")),
-        },
+        Outcome::Proof(certificate) => {
+            match palisade_check::certificate(&task, &certificate, &Court::new(&budget)) {
+                Ok(()) => ("true", String::new()),
+                Err(why) => ("unknown", format!("rejected: {why}")),
+            }
+        }
         Outcome::Bug(bug) => match palisade_check::replay::replay(&task.source, &bug, &budget) {
             Ok(replay) => {
                 let check = replay.run.stack.first().map(|(_, edge)| *edge);

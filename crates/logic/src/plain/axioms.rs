@@ -25,6 +25,38 @@ pub enum Axiom {
     Different(Term),
 }
 
+impl Axiom {
+    /// The number of the axiom, and the terms that it is about; the same one twice where there is
+    /// one only.
+    pub(super) fn parts(self) -> (u8, Term, Term) {
+        match self {
+            Axiom::Hit(t) => (0, t, t),
+            Axiom::Miss(t) => (1, t, t),
+            Axiom::Then(t) => (2, t, t),
+            Axiom::Else(t) => (3, t, t),
+            Axiom::Constant(t) => (4, t, t),
+            Axiom::Congruence(t, u) => (5, t, u),
+            Axiom::Equal(t, u) => (6, t, u),
+            Axiom::Different(t) => (7, t, t),
+        }
+    }
+
+    /// The instance with these parts.
+    pub(super) fn of_parts(axiom: u8, t: Term, u: Term) -> Option<Axiom> {
+        Some(match axiom {
+            0 => Axiom::Hit(t),
+            1 => Axiom::Miss(t),
+            2 => Axiom::Then(t),
+            3 => Axiom::Else(t),
+            4 => Axiom::Constant(t),
+            5 => Axiom::Congruence(t, u),
+            6 => Axiom::Equal(t, u),
+            7 => Axiom::Different(t),
+            _ => return None,
+        })
+    }
+}
+
 /// The two parts of a read.
 fn read(terms: &Terms, t: Term) -> Option<(Term, Term)> {
     (terms.op(t) == Op::Select).then(|| (terms.args(t)[0], terms.args(t)[1]))

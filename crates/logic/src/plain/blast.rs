@@ -16,6 +16,8 @@ const POLL: usize = 1 << 14;
 pub(super) struct Blaster {
     pub(super) gates: Gates,
     words: FxHashMap<Term, Word>,
+    /// Terms in the order of blasting, which depends on what was asserted alone.
+    pub(super) order: Vec<Term>,
     /// Quotient and remainder of pairs of terms.
     divisions: FxHashMap<(Term, Term), (Word, Word)>,
     /// Terms that have bits and whose meaning the axioms give, in the order of blasting.
@@ -32,6 +34,7 @@ impl Blaster {
         Blaster {
             gates: Gates::new(),
             words: FxHashMap::default(),
+            order: Vec::new(),
             divisions: FxHashMap::default(),
             free: Vec::new(),
             arrays: Vec::new(),
@@ -68,6 +71,7 @@ impl Blaster {
             if stack.len() == before {
                 let word = self.node(terms, t);
                 self.words.insert(t, word);
+                self.order.push(t);
                 stack.pop();
                 if self.gates.len() >= self.next_poll {
                     self.next_poll = self.gates.len() + POLL;

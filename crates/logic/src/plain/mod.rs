@@ -29,16 +29,51 @@ use crate::term::{Func, Op, Term, Terms};
 use crate::value::{ArrayValue, Model, Value};
 use axioms::Axiom;
 use blast::Blaster;
-use palisade_lrat::{Lit, Proof};
+use palisade_lrat::{Lit, Malformed, Proof, coding};
 use sat::ProofSat;
 
 /// Why assertions and assumptions have no common model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refutation {
     /// Instances of axioms, in the order in which their clauses follow those of the assertions.
-    pub axioms: Vec<Axiom>,
+    pub axioms: Vec<Instance>,
     /// How the clauses exclude the assumptions.
     pub proof: Proof,
+}
+
+/// An instance of an axiom, by numbers: those of the terms count the terms that have bits, in the
+/// order in which they got them, so that they mean the same whatever else is in a pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instance {
+    axiom: u8,
+    terms: [u32; 2],
+}
+
+impl Refutation {
+    /// Codes the refutation.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        coding::number(&mut out, self.axioms.len() as u32);
+        for instance in &self.axioms {
+            out.push(instance.axiom);
+            instance.terms.iter().for_each(|t| coding::number(&mut out, *t));
+        }
+        out.extend(self.proof.to_bytes());
+        out
+    }
+
+    /// Reads what [`Refutation::to_bytes`] wrote, and nothing else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Refutation, Malformed> {
+        let mut rest = bytes;
+        let mut axioms = Vec::new();
+        for _ in 0..coding::length(&mut rest)? {
+            let (&axiom, more) = rest.split_first().ok_or(Malformed)?;
+            rest = more;
+            let terms = [coding::read(&mut rest)?, coding::read(&mut rest)?];
+            axioms.push(Instance { axiom, terms });
+        }
+        Ok(Refutation { axioms, proof: Proof::from_bytes(rest)? })
+    }
 }
 
 /// The plain solver. See the [module](self).
@@ -93,7 +128,14 @@ impl PlainSolver {
         if !matches!(self.outcome, Outcome::Unsat(_)) {
             return None;
         }
-        Some(Refutation { axioms: self.axioms.clone(), proof: self.sat.proof()? })
+        let order = self.blaster.order.iter().enumerate();
+        let number: FxHashMap<Term, u32> = order.map(|(i, t)| (*t, i as u32)).collect();
+        let instance = |axiom: &Axiom| {
+            let (axiom, t, u) = axiom.parts();
+            Some(Instance { axiom, terms: [*number.get(&t)?, *number.get(&u)?] })
+        };
+        let axioms = self.axioms.iter().map(instance).collect::<Option<Vec<Instance>>>()?;
+        Some(Refutation { axioms, proof: self.sat.proof()? })
     }
 
     /// Checks a refutation of the assertions with the given assumptions, without search. The same
@@ -105,8 +147,11 @@ impl PlainSolver {
         refutation: &Refutation,
     ) -> Result<(), Unknown> {
         let lits = self.clauses(terms, assumptions)?;
-        for &axiom in &refutation.axioms {
-            self.instance(terms, axiom)?;
+        for &Instance { axiom, terms: numbers } in &refutation.axioms {
+            let [t, u] = numbers.map(|n| self.blaster.order.get(n as usize).copied());
+            let axiom = t.zip(u).and_then(|(t, u)| Axiom::of_parts(axiom, t, u));
+            let unknown = || Unknown::Failed("an unknown axiom, or one about unknown terms".into());
+            self.instance(terms, axiom.ok_or_else(unknown)?)?;
         }
         let clauses = self.blaster.gates.clauses.split(|l| *l == 0);
         let count = self.blaster.gates.clauses.iter().filter(|l| **l == 0).count();

@@ -217,11 +217,13 @@ fn a_refutation_is_confirmed_without_search_and_damaged_ones_are_refused() {
         PlainSolver::new().confirm(&mut s, &goals, refutation)
     };
     assert_eq!(confirm(&refutation), Ok(()));
+    assert_eq!(Refutation::from_bytes(&refutation.to_bytes()).as_ref(), Ok(&refutation));
     for i in 0..refutation.axioms.len() {
         let mut damaged = refutation.clone();
         damaged.axioms.remove(i);
         assert!(confirm(&damaged).is_err(), "without axiom {i}");
-        damaged.axioms.insert(i, Axiom::Constant(goals[0]));
+        let [t, u] = refutation.axioms[i].terms;
+        damaged.axioms.insert(i, Instance { axiom: 4, terms: [u, t] });
         assert!(confirm(&damaged).is_err(), "with another axiom {i}");
     }
     for cut in [0, refutation.proof.steps.len() / 2] {

@@ -1,0 +1,112 @@
+//! Carries what evidence says about a reduced task back to the whole one.
+//!
+//! Reductions only add to the pools of expressions, places and variables, so an expression of the
+//! reduced program means something in the whole one too, where its locations are found by activation
+//! and source location. Nothing here needs to be trusted: what is carried is checked like any guess.
+
+use super::Rejection;
+use palisade_cfa::verify::Subject;
+use palisade_cfa::*;
+use palisade_evidence::Invariants;
+use palisade_task::{FrameId, Task};
+use rustc_hash::FxHashMap;
+
+/// A program of more edges is not looked at.
+const MAX_EDGES: usize = 100_000;
+
+/// The whole task with everything that evidence about the reduced one can mention.
+pub struct Carried {
+    /// The whole task; its pools continue those of the reduced one.
+    pub task: Task,
+    places: FxHashMap<(FrameId, LocId), LocId>,
+    reduced: Vec<(FrameId, LocId)>,
+    /// Variables of the whole task, and members of theirs: the others mean nothing there.
+    known_vars: usize,
+    ghosts: std::ops::Range<usize>,
+}
+
+impl Carried {
+    /// Makes the whole task again of the source, for evidence about a reduced one.
+    pub fn new(reduced: &Task, pool: Option<&Invariants>) -> Result<Carried, Rejection> {
+        let give_up = |why: &str| Rejection::GaveUp(why.into());
+        let whole = Task::whole(&reduced.source, reduced.recursion, MAX_EDGES)
+            .map_err(|error| Rejection::GaveUp(error.to_string()))?;
+        let with_pool = match pool {
+            Some(pool) => pool.extend(&reduced.program),
+            None => reduced.program.clone(),
+        };
+        let (w, r) = (&whole.program, &with_pool);
+        let continues = w.exprs.as_slice() == r.exprs.as_slice().get(..w.exprs.len()).unwrap_or_default()
+            && w.places.as_slice() == r.places.as_slice().get(..w.places.len()).unwrap_or_default()
+            && w.types.as_slice() == r.types.as_slice().get(..w.types.len()).unwrap_or_default()
+            && w.vars.len() <= r.vars.len();
+        if !continues {
+            return Err(give_up("the reduced task does not continue the whole one"));
+        }
+        let known_vars = w.vars.len();
+        let ghosts = reduced.program.vars.len()..r.vars.len();
+        let mut program = w.clone();
+        program.exprs = with_pool.exprs;
+        program.places = with_pool.places;
+        program.types = with_pool.types;
+        for var in with_pool.vars.iter().skip(known_vars) {
+            program.vars.push(var.clone());
+        }
+        let mut task = whole.with_program(program);
+        task.origin.pieces = reduced.origin.pieces.clone();
+        task.origin.pieces.retain(|_, (of, _)| of.0 < known_vars as u32);
+        let mut findings = palisade_cfa::verify(&task.program);
+        findings.retain(|f| matches!(f.subject, Subject::Expr(_) | Subject::Place(_)));
+        if let Some(finding) = findings.first() {
+            return Err(Rejection::Wrong(format!("the expressions are not well formed: {finding}")));
+        }
+        let mut places = FxHashMap::default();
+        for loc in task.program.locs.ids() {
+            places.entry((task.origin.frames_of[loc], task.origin.locs[loc])).or_insert(loc);
+        }
+        let at = |loc: LocId| (reduced.origin.frames_of[loc], reduced.origin.locs[loc]);
+        let reduced = reduced.program.locs.ids().map(at).collect();
+        Ok(Carried { task, places, reduced, known_vars, ghosts })
+    }
+
+    /// The location of the whole task that a location of the reduced one stands for.
+    pub fn loc(&self, reduced: LocId) -> Option<LocId> {
+        let at = self.reduced.get(reduced.0 as usize)?;
+        self.places.get(at).copied()
+    }
+
+    /// The facts that mean something in the whole task: those of the evidence and what reductions
+    /// knew at loop heads.
+    pub fn facts(&self, reduced: &Task, invariants: Option<&Invariants>) -> Vec<(LocId, ExprId)> {
+        let said = invariants.map_or(&[][..], |i| &i.at[..]);
+        let said = said.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
+        let known = reduced.origin.known.iter();
+        let known = known.filter_map(|&(frame, loc, fact)| Some((*self.places.get(&(frame, loc))?, fact)));
+        let mut all: Vec<(LocId, ExprId)> = Vec::new();
+        for (loc, fact) in known.chain(said) {
+            if self.means_something(fact) && !all.contains(&(loc, fact)) {
+                all.push((loc, fact));
+            }
+        }
+        all
+    }
+
+    fn means_something(&self, fact: ExprId) -> bool {
+        let p = &self.task.program;
+        let mut fine = true;
+        p.visit_op(&Op::Assume { cond: fact }, &mut |used| {
+            if let Use::Read(x) | Use::Address(x) = used
+                && let Base::Var(v) = p.places[x].base
+            {
+                fine &= self.is_known(v);
+            }
+        });
+        fine
+    }
+
+    /// Whether the whole task has the variable, as such or as a member of another one.
+    pub fn is_known(&self, var: VarId) -> bool {
+        let i = var.0 as usize;
+        i < self.known_vars || self.ghosts.contains(&i) || self.task.origin.pieces.contains_key(&var)
+    }
+}

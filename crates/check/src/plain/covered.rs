@@ -1,0 +1,231 @@
+//! Covers: sets of partial states at loop heads that no path leaves.
+
+use super::Rejection;
+use super::carry::Carried;
+use super::expr::constant;
+use super::proof::{Facts, Prover};
+use super::state::{Home, State};
+use crate::court::Court;
+use palisade_cfa::*;
+use palisade_evidence::Cover;
+use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
+use palisade_task::Task;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// A symbolic state may stand for at most this many states of the set.
+const MAX_SPLIT: usize = 64;
+
+/// Known states of a cut point: for each list of variables the values they have together.
+type Known = FxHashMap<Vec<VarId>, FxHashSet<Vec<u128>>>;
+
+/// Checks a cover.
+pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
+    let mut list = carried.facts(reduced, None);
+    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
+    let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
+    let mut states: Vec<(LocId, &[(VarId, u128)])> = Vec::new();
+    for (loc, values) in &cover.states {
+        let loc = carried.loc(*loc).ok_or_else(lost)?;
+        if !values.iter().all(|v| carried.is_known(v.0)) {
+            return Err(lost());
+        }
+        let bits = values.iter().map(|v| v.1).collect();
+        known.entry(loc).or_default().entry(values.iter().map(|v| v.0).collect()).or_default().insert(bits);
+        states.push((loc, values.as_slice()));
+    }
+    // Cut where the cover has states, too.
+    let mut at_states: Vec<LocId> = known.keys().copied().collect();
+    at_states.sort_unstable();
+    list.retain(|(loc, _)| !carried.task.is_end(*loc));
+    let mut prover = Prover::cut_at(carried, &list, &at_states, court);
+    let mut facts = Facts { at: BTreeMap::new(), ghosts: Vec::new() };
+    for &(loc, fact) in &list {
+        facts.at.entry(loc).or_default().push(fact);
+    }
+    if !facts.at.is_empty() {
+        prover.weed(&mut facts)?;
+    }
+    let mut checker = Checker { prover, known, facts };
+    let entry = carried.task.body().entry;
+    let initial = checker.prover.encoder.initial(&mut checker.prover.terms)?;
+    if checker.prover.cuts.points.contains(&entry) {
+        checker.arrive(entry, initial)?;
+    } else {
+        checker.paths(entry, initial)?;
+    }
+    // Cut points without states of the cover count as one state about which nothing is known.
+    let bare: Vec<LocId> =
+        checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
+    for loc in bare {
+        checker.known.entry(loc).or_default().entry(Vec::new()).or_default().insert(Vec::new());
+        states.push((loc, &[][..]));
+    }
+    for (loc, values) in states {
+        let mut state = checker.prover.encoder.arbitrary(&mut checker.prover.terms);
+        for &(var, bits) in values {
+            checker.set(&mut state, var, bits)?;
+        }
+        checker.learn(loc, &mut state);
+        checker.paths(loc, state)?;
+    }
+    Ok(())
+}
+
+struct Checker<'t> {
+    prover: Prover<'t>,
+    known: FxHashMap<LocId, Known>,
+    facts: Facts,
+}
+
+impl Checker<'_> {
+    /// Gives a scalar variable a value.
+    fn set(&mut self, state: &mut State, var: VarId, bits: u128) -> Result<(), Rejection> {
+        let p = &self.prover.task.program;
+        let Some(scalar @ Scalar::Int(ty)) = p.scalar_of(p.vars[var].ty) else {
+            return Err(Rejection::Wrong(format!("{var} is no integer")));
+        };
+        let t = &mut self.prover.terms;
+        let value = constant(t, u32::from(ty.bits), bits);
+        match self.prover.encoder.layout.homes[var] {
+            Home::Register(slot) => state.set(slot, value),
+            _ => self.prover.encoder.store_variable(t, state, var, scalar, value),
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, state: &State, var: VarId) -> Option<Term> {
+        let p = &self.prover.task.program;
+        let scalar = p.scalar_of(p.vars[var].ty)?;
+        let t = &mut self.prover.terms;
+        match self.prover.encoder.layout.homes[var] {
+            Home::None => None,
+            Home::Register(slot) => Some(state.get(slot)),
+            _ => Some(self.prover.encoder.load_variable(t, state, var, scalar)),
+        }
+    }
+
+    /// Uses the facts of a cut point; an equality with a constant is put in.
+    fn learn(&mut self, loc: LocId, state: &mut State) {
+        for fact in self.facts.at.get(&loc).cloned().unwrap_or_default() {
+            let p = &self.prover.task.program;
+            if let ExprKind::Cmp(CmpOp::Eq, a, b) = p.exprs[fact].kind
+                && let (ExprKind::Load(place), ExprKind::Int(bits)) = (&p.exprs[a].kind, &p.exprs[b].kind)
+                && let Base::Var(var) = p.places[*place].base
+                && let (Home::Register(slot), Scalar::Int(ty)) =
+                    (self.prover.encoder.layout.homes[var], p.exprs[a].ty)
+            {
+                let value = constant(&mut self.prover.terms, u32::from(ty.bits), *bits);
+                state.set(slot, value);
+                continue;
+            }
+            let truth = self.prover.encoder.truth(&mut self.prover.terms, state, fact);
+            state.path.append(&mut self.prover.encoder.facts);
+            let _ = state.assume(&self.prover.terms, truth);
+        }
+    }
+
+    /// Follows all loop-free paths from a location, one by one.
+    fn paths(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
+        let mut todo = vec![(start, state)];
+        while let Some((loc, state)) = todo.pop() {
+            self.prover.look()?;
+            if self.prover.task.is_end(loc) {
+                let yes = self.prover.terms.tru();
+                self.prover.impossible(&state, yes, || format!("an error at {loc} is not excluded"))?;
+                continue;
+            }
+            for &edge in &self.prover.task.program.locs[loc].out {
+                let next = self.prover.encoder.step(&mut self.prover.terms, &state, edge);
+                let Some(mut next) = next else { continue };
+                put_in(
+                    &self.prover.terms,
+                    state.path.len(),
+                    &mut next,
+                    self.prover.encoder.layout.sorts.len(),
+                );
+                let dst = self.prover.task.program.edges[edge].dst;
+                if self.prover.cuts.points.contains(&dst) {
+                    self.arrive(dst, next)?;
+                } else {
+                    todo.push((dst, next));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every state that arrives at a cut point must be in the set; a symbolic one may stand for
+    /// several.
+    fn arrive(&mut self, loc: LocId, state: State) -> Result<(), Rejection> {
+        let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
+        let mut lists: Vec<&Vec<VarId>> = known.keys().collect();
+        lists.sort();
+        let mut values: Vec<(&Vec<VarId>, Vec<Term>)> = Vec::new();
+        for vars in lists {
+            let found: Option<Vec<Term>> = vars.iter().map(|v| self.get(&state, *v)).collect();
+            values.extend(found.map(|found| (vars, found)));
+        }
+        let constant_of = |terms: &Terms, t: Term| terms.value_of(t)?.to_u128();
+        for (vars, found) in &values {
+            let bits: Option<Vec<u128>> = found.iter().map(|t| constant_of(&self.prover.terms, *t)).collect();
+            if bits.is_some_and(|bits| known[*vars].contains(&bits)) {
+                return Ok(());
+            }
+        }
+        let mut solver = self.prover.solver();
+        let guard = state.guard(&mut self.prover.terms);
+        solver.assert(&mut self.prover.terms, guard);
+        for _ in 0..MAX_SPLIT {
+            match solver.check(&mut self.prover.terms, &[]) {
+                Answer::Unsat => return Ok(()),
+                Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                Answer::Sat => {}
+            }
+            let model = solver.model(&mut self.prover.terms);
+            let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
+            let mut evaluator = Evaluator::new(&model);
+            let mut here = None;
+            for (vars, found) in &values {
+                let bits: Option<Vec<u128>> = found
+                    .iter()
+                    .map(|&t| evaluator.value(&self.prover.terms, t).as_bv()?.to_u128())
+                    .collect();
+                if let Some(bits) = bits.filter(|bits| known[*vars].contains(bits)) {
+                    here = Some((found, bits));
+                    break;
+                }
+            }
+            let Some((found, bits)) = here else {
+                return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
+            };
+            let t = &mut self.prover.terms;
+            let mut same = t.tru();
+            for (&term, bits) in found.iter().zip(bits) {
+                let width = t.width(term);
+                let value = constant(t, width, bits);
+                let equal = t.eq(term, value);
+                same = t.and(same, equal);
+            }
+            let other = t.not(same);
+            solver.assert(t, other);
+        }
+        Err(Rejection::GaveUp("a symbolic state stands for too many states".into()))
+    }
+}
+
+/// Puts the constant in for what a new condition says is equal to one.
+fn put_in(terms: &Terms, before: usize, state: &mut State, slots: usize) {
+    for cond in state.path.get(before..).unwrap_or_default().to_vec() {
+        if terms.op(cond) != palisade_logic::Op::Eq {
+            continue;
+        }
+        let (a, b) = (terms.args(cond)[0], terms.args(cond)[1]);
+        let (what, value) = if terms.is_const(b) { (a, b) } else { (b, a) };
+        if terms.is_const(value) {
+            for slot in (0..slots).filter(|&slot| state.get(slot) == what).collect::<Vec<_>>() {
+                state.set(slot, value);
+            }
+        }
+    }
+}

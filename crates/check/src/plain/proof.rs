@@ -1,0 +1,368 @@
+//! Inductive proofs: from every cut point, and from the start, all loop-free segments are followed
+//! once; of all facts those are kept that hold whenever a cut point is reached, as long as all that
+//! are kept hold where the segment starts. The kept ones hold in every run, by induction over its
+//! segments. They must exclude the errors, at once or by k-induction.
+
+use super::Rejection;
+use super::carry::Carried;
+use super::encoder::Encoder;
+use super::graph::Cuts;
+use super::state::{Home, State};
+use crate::court::{Court, Juror};
+use palisade_cfa::*;
+use palisade_evidence::Invariants;
+use palisade_logic::{Answer, Evaluator, Solver, Sort, Term, Terms};
+use palisade_task::Task;
+use std::collections::BTreeMap;
+
+/// A proof of more terms is left to the fast encoder.
+const MANY_TERMS: usize = 1_000_000;
+
+/// A task and what is needed to follow it.
+pub struct Prover<'t> {
+    pub task: &'t Task,
+    pub cuts: Cuts,
+    pub terms: Terms,
+    pub encoder: Encoder<'t>,
+    pub court: &'t Court,
+}
+
+/// A segment: where it starts, the state there, and all states in which it ends.
+pub struct Segment {
+    start: LocId,
+    state: State,
+    ends: Vec<(LocId, State)>,
+    /// Instances of facts at the start for the indices that were met.
+    instances: Vec<Vec<Term>>,
+}
+
+/// Facts at cut points, and the ghosts that they speak about.
+pub struct Facts {
+    pub at: BTreeMap<LocId, Vec<ExprId>>,
+    pub ghosts: Vec<VarId>,
+}
+
+impl<'t> Prover<'t> {
+    /// Cuts the program where facts are and where cycles need it.
+    pub fn new(carried: &'t Carried, facts: &[(LocId, ExprId)], court: &'t Court) -> Self {
+        Self::cut_at(carried, facts, &[], court)
+    }
+
+    /// The same with further cut points.
+    pub fn cut_at(
+        carried: &'t Carried,
+        facts: &[(LocId, ExprId)],
+        further: &[LocId],
+        court: &'t Court,
+    ) -> Self {
+        let task = &carried.task;
+        let mut terms = Terms::plain();
+        let more: Vec<ExprId> = facts.iter().map(|f| f.1).collect();
+        let encoder = Encoder::new(task, &more, &mut terms);
+        let entry = task.body().entry;
+        let points = facts.iter().map(|f| f.0).chain(further.iter().copied());
+        let points = points.filter(|l| !task.is_end(*l)).collect();
+        let cuts = Cuts::new(&task.program, entry, points);
+        Prover { task, cuts, terms, encoder, court }
+    }
+
+    pub fn solver(&self) -> Juror<'t> {
+        self.court.solver()
+    }
+
+    /// Stops when asked to, or when the formulas become too large.
+    pub fn look(&self) -> Result<(), Rejection> {
+        self.court.budget().check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
+        if self.terms.len() > MANY_TERMS {
+            return Err(Rejection::GaveUp("the formulas are too large".into()));
+        }
+        Ok(())
+    }
+
+    /// Follows everything from a location to the next cut points and ends; the first step leaves the
+    /// location even if it is a cut point.
+    pub fn segment(&mut self, start: LocId, state: State) -> Result<Vec<(LocId, State)>, Rejection> {
+        if self.task.is_end(start) {
+            return Ok(vec![(start, state)]);
+        }
+        let mut ends: BTreeMap<LocId, State> = BTreeMap::new();
+        let mut open: BTreeMap<u32, (LocId, State)> = BTreeMap::new();
+        let mut current = Some((start, state));
+        while let Some((loc, state)) = current {
+            self.look()?;
+            for (dst, next) in self.branches(loc, &state) {
+                let stops = self.cuts.points.contains(&dst) || self.task.is_end(dst);
+                if stops {
+                    let merged = match ends.remove(&dst) {
+                        Some(known) => State::merge(&mut self.terms, &known, &next),
+                        None => next,
+                    };
+                    ends.insert(dst, merged);
+                } else {
+                    let at = self.cuts.order[dst];
+                    let merged = match open.remove(&at) {
+                        Some((_, known)) => State::merge(&mut self.terms, &known, &next),
+                        None => next,
+                    };
+                    open.insert(at, (dst, merged));
+                }
+            }
+            current = open.pop_first().map(|(_, next)| next);
+        }
+        Ok(ends.into_iter().collect())
+    }
+
+    /// One step over every edge that leaves a location, such that no state takes two of them.
+    pub fn branches(&mut self, loc: LocId, state: &State) -> Vec<(LocId, State)> {
+        let mut steps: Vec<(LocId, State)> = Vec::new();
+        for &edge in &self.task.program.locs[loc].out {
+            if let Some(next) = self.encoder.step(&mut self.terms, state, edge) {
+                steps.push((self.task.program.edges[edge].dst, next));
+            }
+        }
+        if steps.len() < 2 || self.exclusive(state, &steps) {
+            return steps;
+        }
+        let mut not_before = Vec::new();
+        for (_, next) in &mut steps {
+            let choice = self.terms.fresh_var("branch", Sort::Bool);
+            let at = state.path.len();
+            next.path.splice(at..at, not_before.iter().copied().chain([choice]));
+            not_before.push(self.terms.not(choice));
+        }
+        steps
+    }
+
+    fn exclusive(&mut self, state: &State, steps: &[(LocId, State)]) -> bool {
+        let [(_, a), (_, b)] = steps else { return false };
+        match (a.path.get(state.path.len()), b.path.get(state.path.len())) {
+            (Some(&x), Some(&y)) => self.terms.not(x) == y,
+            _ => false,
+        }
+    }
+
+    /// Whether a state with a further condition is empty.
+    pub fn impossible(
+        &mut self,
+        state: &State,
+        more: Term,
+        what: impl Fn() -> String,
+    ) -> Result<(), Rejection> {
+        let guard = state.guard(&mut self.terms);
+        let goal = self.terms.and(guard, more);
+        if self.terms.bool_value(goal) == Some(false) {
+            return Ok(());
+        }
+        match self.solver().check(&mut self.terms, &[goal]) {
+            Answer::Unsat => Ok(()),
+            Answer::Sat => Err(Rejection::Wrong(what())),
+            Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
+        }
+    }
+
+    /// The truth of facts in a state; what evaluating them says about unknowns joins the path.
+    fn truths(&mut self, state: &mut State, facts: &[ExprId]) -> Vec<Term> {
+        let truths = facts.iter().map(|&f| self.encoder.truth(&mut self.terms, state, f)).collect();
+        state.path.append(&mut self.encoder.facts);
+        truths
+    }
+
+    fn with_facts(&mut self, loc: LocId, state: &mut State, facts: &Facts) -> bool {
+        let here = facts.at.get(&loc).cloned().unwrap_or_default();
+        let truths = self.truths(state, &here);
+        truths.into_iter().all(|truth| state.assume(&self.terms, truth))
+    }
+
+    /// Follows all segments from arbitrary states at cut points, and the one from the start.
+    fn segments(&mut self, facts: &Facts) -> Result<Vec<Segment>, Rejection> {
+        let entry = self.task.body().entry;
+        let initial = self.encoder.initial(&mut self.terms)?;
+        let mut out = Vec::new();
+        if self.cuts.points.contains(&entry) {
+            let ends = vec![(entry, initial.clone())];
+            out.push(Segment { start: entry, state: initial, ends, instances: Vec::new() });
+        } else {
+            out.push(self.follow(entry, initial, facts)?);
+        }
+        for point in self.cuts.points.clone() {
+            let state = self.encoder.arbitrary(&mut self.terms);
+            out.push(self.follow(point, state, facts)?);
+        }
+        Ok(out)
+    }
+
+    fn follow(&mut self, start: LocId, state: State, facts: &Facts) -> Result<Segment, Rejection> {
+        self.encoder.indices = (!facts.ghosts.is_empty()).then(Vec::new);
+        let ends = self.segment(start, state.clone())?;
+        let instances = self.encoder.indices.take().unwrap_or_default();
+        Ok(Segment { start, state, ends, instances })
+    }
+
+    /// Drops facts until those that are left are inductive.
+    pub fn weed(&mut self, facts: &mut Facts) -> Result<Vec<Segment>, Rejection> {
+        let segments = self.segments(facts)?;
+        let mut solvers: Vec<Juror<'t>> = segments.iter().map(|_| self.solver()).collect();
+        loop {
+            let mut changed = false;
+            for (i, segment) in segments.iter().enumerate() {
+                for (loc, end) in &segment.ends {
+                    while self.drop_broken(&mut solvers[i], i == 0, segment, *loc, end, facts)? {
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                return Ok(segments);
+            }
+        }
+    }
+
+    /// What may be assumed where a segment starts: nothing at the start of the program.
+    fn assumed(&mut self, first: bool, segment: &Segment, facts: &Facts) -> Vec<Term> {
+        if first {
+            return Vec::new();
+        }
+        let here = facts.at.get(&segment.start).cloned().unwrap_or_default();
+        let mut state = segment.state.clone();
+        state.path.clear();
+        let mut all = self.truths(&mut state, &here);
+        for values in &segment.instances {
+            let mut instance = state.clone();
+            for (&ghost, &value) in facts.ghosts.iter().zip(values) {
+                if let Home::Register(slot) = self.encoder.layout.homes[ghost] {
+                    instance.set(slot, value);
+                }
+            }
+            all.extend(self.truths(&mut instance, &here));
+            all.append(&mut instance.path);
+        }
+        all.append(&mut state.path);
+        all
+    }
+
+    fn drop_broken(
+        &mut self,
+        solver: &mut Juror<'_>,
+        first: bool,
+        segment: &Segment,
+        loc: LocId,
+        end: &State,
+        facts: &mut Facts,
+    ) -> Result<bool, Rejection> {
+        let here = facts.at.get(&loc).cloned().unwrap_or_default();
+        if here.is_empty() {
+            return Ok(false);
+        }
+        let mut conditions = self.assumed(first, segment, facts);
+        let mut end = end.clone();
+        let truths = self.truths(&mut end, &here);
+        let all = self.terms.and_all(truths.iter().copied());
+        conditions.push(self.terms.not(all));
+        conditions.push(end.guard(&mut self.terms));
+        let goal = self.terms.and_all(conditions);
+        if self.terms.bool_value(goal) == Some(false) {
+            return Ok(false);
+        }
+        match solver.check(&mut self.terms, &[goal]) {
+            Answer::Unsat => Ok(false),
+            Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
+            Answer::Sat => {
+                let model = solver.model(&mut self.terms);
+                let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
+                let mut evaluator = Evaluator::new(&model);
+                let mut kept: Vec<ExprId> = Vec::new();
+                for (&fact, &truth) in here.iter().zip(&truths) {
+                    if evaluator.truth(&self.terms, truth) {
+                        kept.push(fact);
+                    }
+                }
+                if kept.len() == here.len() {
+                    return Err(Rejection::GaveUp("the solver's model shows nothing".into()));
+                }
+                facts.at.insert(loc, kept);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Facts exclude the errors at the ends of all segments.
+    fn sufficient(&mut self, segments: &[Segment], facts: &Facts) -> Result<(), Rejection> {
+        for (i, segment) in segments.iter().enumerate() {
+            for (loc, end) in segment.ends.iter().filter(|(loc, _)| self.task.is_end(*loc)) {
+                let assumed = self.assumed(i == 0, segment, facts);
+                let assumed = self.terms.and_all(assumed);
+                self.impossible(end, assumed, || format!("an error at {loc} from {}", segment.start))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No error within `k` segments from the start, nor in the one after `k` segments without an
+    /// error from any state of the facts.
+    fn k_induction(&mut self, k: u32, facts: &Facts) -> Result<(), Rejection> {
+        let entry = self.task.body().entry;
+        let initial = self.encoder.initial(&mut self.terms)?;
+        let mut layer = vec![(entry, initial)];
+        for _ in 0..=k {
+            layer = self.advance(layer, true, facts)?;
+        }
+        for point in self.cuts.points.clone() {
+            let mut state = self.encoder.arbitrary(&mut self.terms);
+            if !self.with_facts(point, &mut state, facts) {
+                continue;
+            }
+            let mut layer = vec![(point, state)];
+            for step in 0..=k {
+                layer = self.advance(layer, step == k, facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        layer: Vec<(LocId, State)>,
+        errors: bool,
+        facts: &Facts,
+    ) -> Result<Vec<(LocId, State)>, Rejection> {
+        let mut next: BTreeMap<LocId, State> = BTreeMap::new();
+        for (start, state) in layer {
+            for (loc, mut end) in self.segment(start, state)? {
+                if self.task.is_end(loc) {
+                    if errors {
+                        let yes = self.terms.tru();
+                        self.impossible(&end, yes, || format!("an error at {loc} from {start}"))?;
+                    }
+                } else if self.with_facts(loc, &mut end, facts) {
+                    let merged = match next.remove(&loc) {
+                        Some(known) => State::merge(&mut self.terms, &known, &end),
+                        None => end,
+                    };
+                    next.insert(loc, merged);
+                }
+            }
+        }
+        Ok(next.into_iter().collect())
+    }
+}
+
+/// Checks invariants, or a proof by k-induction that they help.
+pub fn check(
+    reduced: &Task,
+    carried: &Carried,
+    invariants: &Invariants,
+    k: Option<u32>,
+    court: &Court,
+) -> Result<(), Rejection> {
+    let list = carried.facts(reduced, Some(invariants));
+    let mut prover = Prover::new(carried, &list, court);
+    let mut facts = Facts { at: BTreeMap::new(), ghosts: invariants.ghosts().collect() };
+    for (loc, fact) in list {
+        facts.at.entry(loc).or_default().push(fact);
+    }
+    let segments = prover.weed(&mut facts)?;
+    match k {
+        None => prover.sufficient(&segments, &facts),
+        Some(k) => prover.k_induction(k, &facts),
+    }
+}

@@ -1,0 +1,56 @@
+//! The file of `check --certificate`.
+
+use crate::args::CheckArgs;
+use palisade_base::Budget;
+use palisade_cfa::Program;
+use palisade_lower::Options;
+use palisade_portfolio::{Settled, Verdict};
+use palisade_recheck::{Dossier, Question, Settlement};
+use std::path::Path;
+
+/// Writes what settles a question: what was found about each program that was looked at. A reason why
+/// there is nothing to write is printed; the verdict stays.
+pub fn write(
+    path: &Path,
+    args: &CheckArgs,
+    options: &Options,
+    found: &[(&Program, &Settled)],
+    budget: &Budget,
+) {
+    let settlements: Result<Vec<Settlement>, String> =
+        found.iter().map(|(program, settled)| settlement(program, settled, budget)).collect();
+    let written = settlements.and_then(|settlements| {
+        let file = Dossier { question: question(args, options)?, settlements }.to_file();
+        std::fs::write(path, file).map_err(|error| error.to_string())
+    });
+    if let Err(why) = written {
+        eprintln!("warning: {}: no certificate is written: {why}", path.display());
+    }
+}
+
+fn settlement(program: &Program, settled: &Settled, budget: &Budget) -> Result<Settlement, String> {
+    match (&settled.verdict, &settled.task, &settled.certificate, &settled.replay) {
+        (Verdict::True, Some(task), Some(certificate), _) => Settlement::holds(task, certificate, budget),
+        (Verdict::False(_), _, _, Some(replay)) => Ok(Settlement::fails(program, &replay.bug)),
+        _ => Err("the question is not settled".into()),
+    }
+}
+
+/// The question that was asked, with what lowering was asked for.
+fn question(args: &CheckArgs, options: &Options) -> Result<Question, String> {
+    let name = args.property.as_deref().unwrap_or("unreach-call");
+    let property = if name.ends_with(".prp") {
+        std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
+    } else if name.ends_with(".spc") {
+        return Err("the file cannot name an observer automaton".into());
+    } else {
+        name.to_owned()
+    };
+    Ok(Question {
+        property,
+        entry: args.source.entry.clone(),
+        source: args.source.how(),
+        missing: options.missing,
+        malloc_may_fail: options.malloc_may_fail,
+    })
+}
