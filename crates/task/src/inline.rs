@@ -6,10 +6,10 @@
 
 use crate::rewrite::Rewriter;
 use crate::{ErrorLoc, Frame, FrameId, Origin, Task, TooLarge};
-use palisade_base::{Idx, IdxVec};
+use palisade_base::{Idx, IdxVec, Span};
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A function body still to be copied.
@@ -20,6 +20,8 @@ struct Pending {
     /// Where a return leads, and where its value goes; `None` in the entry function.
     ret: Option<(LocId, Option<PlaceId>)>,
     renaming: Rewriter,
+    /// For each edge that makes an object which dies on return: the variable that remembers it.
+    stacked: Vec<(EdgeId, VarId)>,
 }
 
 /// Inlines all calls. Recursive calls are followed until `recursion` further activations of the
@@ -47,6 +49,10 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
         pending: Vec::new(),
         locals: Vec::new(),
         seen_locals: vec![false; source.funcs.len()],
+        memory: source.edges.iter().any(|e| {
+            use CheckKind::{Bounds, Deref, Free, MemCleanup, MemTrack};
+            matches!(e.op, Op::Check { kind: Deref | Bounds | Free | MemTrack | MemCleanup, .. })
+        }),
     };
     inliner.run(max_edges)?;
     inliner.out.errors.sort();
@@ -61,6 +67,8 @@ struct Inliner<'a> {
     pending: Vec<Pending>,
     locals: Vec<VarId>,
     seen_locals: Vec<bool>,
+    /// Whether it matters when objects die.
+    memory: bool,
 }
 
 impl Inliner<'_> {
@@ -71,7 +79,14 @@ impl Inliner<'_> {
         let entry = self.loc(frame, body.entry);
         let exit = self.loc(frame, body.exit);
         self.note_locals(func);
-        self.pending.push(Pending { frame, func, entry, ret: None, renaming: Rewriter::default() });
+        self.pending.push(Pending {
+            frame,
+            func,
+            entry,
+            ret: None,
+            renaming: Rewriter::default(),
+            stacked: Vec::new(),
+        });
         while let Some(next) = self.pending.pop() {
             self.copy_body(next, exit);
             if self.out.program.edges.len() > max_edges {
@@ -149,6 +164,14 @@ impl Inliner<'_> {
             Op::Call { dst: result, callee: Callee::Indirect(pointer), args } => {
                 self.indirect_call(this.frame, id, src, pointer, &args, result, dst);
             }
+            Op::Alloc { dst: place, size, kind, zeroed } if this.stacked.iter().any(|&(e, _)| e == id) => {
+                let Some(&(_, object)) = this.stacked.iter().find(|&&(e, _)| e == id) else { return };
+                let remembered = self.out.program.var_place(object);
+                let op = Op::Alloc { dst: remembered, size, kind, zeroed };
+                let at = self.then(this.frame, id, src, op);
+                let value = self.out.program.add_expr(Scalar::Ptr, ExprKind::Load(remembered));
+                self.edge(at, Op::Assign { dst: place, src: value }, dst, id);
+            }
             op => self.edge(src, op, dst, id),
         }
     }
@@ -192,7 +215,42 @@ impl Inliner<'_> {
                 at = self.then(this.frame, id, at, Op::Leave { var });
             }
         }
+        if self.memory && self.stacks_in_loops(this.func) {
+            return self.cut(this.frame, id, at);
+        }
+        for &(_, object) in &this.stacked {
+            let place = self.out.program.var_place(object);
+            let ptr = self.out.program.add_expr(Scalar::Ptr, ExprKind::Load(place));
+            at = self.then(this.frame, id, at, Op::Free { ptr });
+        }
         self.edge(at, Op::Skip, dst, id);
+    }
+
+    /// The edges of a function that make objects which die when it returns.
+    fn stacks(&self, func: FuncId) -> impl Iterator<Item = EdgeId> {
+        let source = self.source;
+        source.edges.iter_enumerated().filter_map(move |(id, edge)| {
+            let stack = matches!(edge.op, Op::Alloc { kind: AllocKind::Stack, .. });
+            (stack && source.locs[edge.src].func == func).then_some(id)
+        })
+    }
+
+    /// Whether an activation may make any number of such objects: nobody remembers them all.
+    fn stacks_in_loops(&self, func: FuncId) -> bool {
+        self.stacks(func).any(|id| {
+            let edge = &self.source.edges[id];
+            let mut seen = FxHashSet::default();
+            let mut pending = vec![edge.dst];
+            while let Some(loc) = pending.pop() {
+                if loc == edge.src {
+                    return true;
+                }
+                if seen.insert(loc) {
+                    pending.extend(self.source.locs[loc].out.iter().map(|&e| self.source.edges[e].dst));
+                }
+            }
+            false
+        })
     }
 
     /// One more step inside the original edge; returns where it leads.
@@ -241,10 +299,38 @@ impl Inliner<'_> {
                 at = self.then(frame, id, at, op);
             }
         }
+        let mut stacked = Vec::new();
+        if self.memory && !self.stacks_in_loops(func) {
+            for made in self.stacks(func).collect::<Vec<_>>() {
+                let Op::Alloc { dst, .. } = self.source.edges[made].op else { continue };
+                let object = self.out.program.vars.push(Var {
+                    name: ".stacked".into(),
+                    ty: self.source.places[dst].ty,
+                    kind: VarKind::Temp(self.source.entry),
+                    address_taken: false,
+                    init: Init::Unknown,
+                    read_only: false,
+                    span: Span::NONE,
+                    scope: Span::NONE,
+                });
+                self.locals.push(object);
+                let place = self.out.program.var_place(object);
+                let none = self.out.program.add_expr(Scalar::Ptr, ExprKind::Int(0));
+                at = self.then(frame, id, at, Op::Assign { dst: place, src: none });
+                stacked.push((made, object));
+            }
+        }
         let callee = self.out.origin.frames.push(Frame { func, caller: Some((frame, id)) });
         let entry = self.loc(callee, body.entry);
         self.edge(at, Op::Skip, entry, id);
-        self.pending.push(Pending { frame: callee, func, entry, ret: Some((dst, result)), renaming });
+        self.pending.push(Pending {
+            frame: callee,
+            func,
+            entry,
+            ret: Some((dst, result)),
+            renaming,
+            stacked,
+        });
     }
 
     fn is_unmodelled(&self, func: FuncId) -> bool {
