@@ -298,6 +298,7 @@ impl<'p> Search<'p> {
         let record = record.into_inner();
         self.steps += run.steps + RUN_COST;
         if let RunOutcome::Violation(_) = run.outcome {
+            let record = self.without_unknowns(interp, &record).unwrap_or(record);
             return (true, Some(Outcome::Bug(counterexample(&record))));
         }
         let all: Vec<u128> = record.choices.iter().map(|c| c.bits).collect();
@@ -326,5 +327,21 @@ impl<'p> Search<'p> {
             self.seeds.push(seed);
         }
         (found.is_some(), None)
+    }
+
+    /// The same inputs with all unknowns of the model zero, if that goes wrong too: inputs are all that a witness says.
+    fn without_unknowns(&self, interp: &mut Interp<'_>, found: &Record) -> Option<Record> {
+        let start: Vec<u128> = found.choices.iter().map(|c| if c.input { c.bits } else { 0 }).collect();
+        let record = RefCell::new(Record::default());
+        let mut chooser = Chooser {
+            start: &start,
+            random: Random::new(0),
+            dictionary: &self.dictionary,
+            faithful: true,
+            unknowns: false,
+            record: &record,
+        };
+        let run = interp.run(&mut chooser, &mut Discard);
+        matches!(run.outcome, RunOutcome::Violation(_)).then(|| record.into_inner())
     }
 }
