@@ -49,10 +49,7 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
         pending: Vec::new(),
         locals: Vec::new(),
         seen_locals: vec![false; source.funcs.len()],
-        memory: source.edges.iter().any(|e| {
-            use CheckKind::{Bounds, Deref, Free, MemCleanup, MemTrack};
-            matches!(e.op, Op::Check { kind: Deref | Bounds | Free | MemTrack | MemCleanup, .. })
-        }),
+        stacks: Stacks::of(source),
     };
     inliner.run(max_edges)?;
     inliner.out.errors.sort();
@@ -67,8 +64,68 @@ struct Inliner<'a> {
     pending: Vec<Pending>,
     locals: Vec<VarId>,
     seen_locals: Vec<bool>,
-    /// Whether it matters when objects die.
-    memory: bool,
+    stacks: FxHashMap<FuncId, Stacks>,
+}
+
+/// What a function makes that lives until it returns. An array of variable length is not among it: its
+/// block ends its life.
+#[derive(Default)]
+struct Stacks {
+    /// The edges that make an object.
+    made: Vec<EdgeId>,
+    /// Whether there is no end to them: nobody remembers all objects that a loop makes.
+    looping: bool,
+}
+
+impl Stacks {
+    /// By function; of none where it does not matter when objects die.
+    fn of(source: &Program) -> FxHashMap<FuncId, Stacks> {
+        use CheckKind::{Bounds, Deref, Free, MemCleanup, MemTrack};
+        let matters = |edge: &Edge| {
+            matches!(edge.op, Op::Check { kind: Deref | Bounds | Free | MemTrack | MemCleanup, .. })
+        };
+        let mut found: FxHashMap<FuncId, Stacks> = FxHashMap::default();
+        if !source.edges.iter().any(matters) {
+            return found;
+        }
+        let variable = |place: PlaceId| match &source.places[place] {
+            Place { base: Base::Var(var), path, .. } if path.is_empty() => Some(*var),
+            _ => None,
+        };
+        let freed = |edge: &Edge| match edge.op {
+            Op::Free { ptr } => match source.exprs[ptr].kind {
+                ExprKind::Load(place) => variable(place),
+                _ => None,
+            },
+            _ => None,
+        };
+        let freed: FxHashSet<VarId> = source.edges.iter().filter_map(freed).collect();
+        for (id, edge) in source.edges.iter_enumerated() {
+            if let Op::Alloc { dst, kind: AllocKind::Stack, .. } = edge.op
+                && variable(dst).is_none_or(|var| !freed.contains(&var))
+            {
+                let stacks = found.entry(source.locs[edge.src].func).or_default();
+                stacks.made.push(id);
+                stacks.looping |= leads_back(source, edge);
+            }
+        }
+        found
+    }
+}
+
+/// Whether an edge lies on a cycle.
+fn leads_back(source: &Program, edge: &Edge) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut pending = vec![edge.dst];
+    while let Some(loc) = pending.pop() {
+        if loc == edge.src {
+            return true;
+        }
+        if seen.insert(loc) {
+            pending.extend(source.locs[loc].out.iter().map(|&e| source.edges[e].dst));
+        }
+    }
+    false
 }
 
 impl Inliner<'_> {
@@ -164,8 +221,10 @@ impl Inliner<'_> {
             Op::Call { dst: result, callee: Callee::Indirect(pointer), args } => {
                 self.indirect_call(this.frame, id, src, pointer, &args, result, dst);
             }
-            Op::Alloc { dst: place, size, kind, zeroed } if this.stacked.iter().any(|&(e, _)| e == id) => {
-                let Some(&(_, object)) = this.stacked.iter().find(|&&(e, _)| e == id) else { return };
+            Op::Alloc { dst: place, size, kind, zeroed } => {
+                let Some(&(_, object)) = this.stacked.iter().find(|(made, _)| *made == id) else {
+                    return self.edge(src, Op::Alloc { dst: place, size, kind, zeroed }, dst, id);
+                };
                 let remembered = self.out.program.var_place(object);
                 let op = Op::Alloc { dst: remembered, size, kind, zeroed };
                 let at = self.then(this.frame, id, src, op);
@@ -215,7 +274,7 @@ impl Inliner<'_> {
                 at = self.then(this.frame, id, at, Op::Leave { var });
             }
         }
-        if self.memory && self.stacks_in_loops(this.func) {
+        if self.stacks.get(&this.func).is_some_and(|stacks| stacks.looping) {
             return self.cut(this.frame, id, at);
         }
         for &(_, object) in &this.stacked {
@@ -224,33 +283,6 @@ impl Inliner<'_> {
             at = self.then(this.frame, id, at, Op::Free { ptr });
         }
         self.edge(at, Op::Skip, dst, id);
-    }
-
-    /// The edges of a function that make objects which die when it returns.
-    fn stacks(&self, func: FuncId) -> impl Iterator<Item = EdgeId> {
-        let source = self.source;
-        source.edges.iter_enumerated().filter_map(move |(id, edge)| {
-            let stack = matches!(edge.op, Op::Alloc { kind: AllocKind::Stack, .. });
-            (stack && source.locs[edge.src].func == func).then_some(id)
-        })
-    }
-
-    /// Whether an activation may make any number of such objects: nobody remembers them all.
-    fn stacks_in_loops(&self, func: FuncId) -> bool {
-        self.stacks(func).any(|id| {
-            let edge = &self.source.edges[id];
-            let mut seen = FxHashSet::default();
-            let mut pending = vec![edge.dst];
-            while let Some(loc) = pending.pop() {
-                if loc == edge.src {
-                    return true;
-                }
-                if seen.insert(loc) {
-                    pending.extend(self.source.locs[loc].out.iter().map(|&e| self.source.edges[e].dst));
-                }
-            }
-            false
-        })
     }
 
     /// One more step inside the original edge; returns where it leads.
@@ -299,26 +331,25 @@ impl Inliner<'_> {
                 at = self.then(frame, id, at, op);
             }
         }
+        let made = self.stacks.get(&func).filter(|s| !s.looping).map_or(Vec::new(), |s| s.made.clone());
         let mut stacked = Vec::new();
-        if self.memory && !self.stacks_in_loops(func) {
-            for made in self.stacks(func).collect::<Vec<_>>() {
-                let Op::Alloc { dst, .. } = self.source.edges[made].op else { continue };
-                let object = self.out.program.vars.push(Var {
-                    name: ".stacked".into(),
-                    ty: self.source.places[dst].ty,
-                    kind: VarKind::Temp(self.source.entry),
-                    address_taken: false,
-                    init: Init::Unknown,
-                    read_only: false,
-                    span: Span::NONE,
-                    scope: Span::NONE,
-                });
-                self.locals.push(object);
-                let place = self.out.program.var_place(object);
-                let none = self.out.program.add_expr(Scalar::Ptr, ExprKind::Int(0));
-                at = self.then(frame, id, at, Op::Assign { dst: place, src: none });
-                stacked.push((made, object));
-            }
+        for made in made {
+            let Op::Alloc { dst, .. } = self.source.edges[made].op else { continue };
+            let object = self.out.program.vars.push(Var {
+                name: ".stacked".into(),
+                ty: self.source.places[dst].ty,
+                kind: VarKind::Temp(self.source.entry),
+                address_taken: false,
+                init: Init::Unknown,
+                read_only: false,
+                span: Span::NONE,
+                scope: Span::NONE,
+            });
+            self.locals.push(object);
+            let place = self.out.program.var_place(object);
+            let none = self.out.program.add_expr(Scalar::Ptr, ExprKind::Int(0));
+            at = self.then(frame, id, at, Op::Assign { dst: place, src: none });
+            stacked.push((made, object));
         }
         let callee = self.out.origin.frames.push(Frame { func, caller: Some((frame, id)) });
         let entry = self.loc(callee, body.entry);

@@ -348,7 +348,7 @@ impl Encoder<'_> {
             return bits;
         }
         let width = u32::from(ty.bits());
-        let any = t.fresh_var("nan", Sort::BitVec(width));
+        let any = t.fresh_var("some nan", Sort::BitVec(width));
         let read = number(t, ty, any);
         let is_nan = float::is_nan(t, format(ty), read);
         let fact = t.implies(nan, is_nan);

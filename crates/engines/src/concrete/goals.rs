@@ -59,7 +59,7 @@ impl Goals {
                     }
                 }
                 Atom::Overflow(op, a, b) => {
-                    let Some(Scalar::Int(ty)) = Some(state.program().exprs[a].ty) else { continue };
+                    let Scalar::Int(ty) = state.program().exprs[a].ty else { continue };
                     let Some((x, y)) = values(state, a, b) else { continue };
                     if ty.bits > 64 {
                         continue;
@@ -139,9 +139,9 @@ fn differences(op: CmpOp, x: i128, y: i128, wanted: bool) -> Vec<i128> {
     match (op, wanted) {
         (CmpOp::Eq, true) | (CmpOp::Ne, false) => vec![by],
         (CmpOp::Ne, true) | (CmpOp::Eq, false) => vec![1, -1],
-        (CmpOp::Lt, true) => vec![by - 1],
+        (CmpOp::Lt, true) => vec![by.wrapping_sub(1)],
         (CmpOp::Le, true) | (CmpOp::Lt, false) => vec![by],
-        (CmpOp::Le, false) => vec![by + 1],
+        (CmpOp::Le, false) => vec![by.wrapping_add(1)],
     }
 }
 
