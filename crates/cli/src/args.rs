@@ -111,7 +111,7 @@ impl SourceArgs {
 }
 
 /// What is assumed about the world that the program runs in.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
 pub struct WorldArgs {
     /// What a function without a body does [default: havoc, or pure with a .prp file].
     #[arg(long, value_enum)]
@@ -312,6 +312,9 @@ pub struct InvariantsArgs {
     /// How invariants are constructed.
     #[arg(long, default_value = "forward", value_name = "NAME")]
     pub method: String,
+    /// How the effect of operations on elements of the domain is computed, forward.
+    #[arg(long, value_enum, default_value = "syntactic", value_name = "KIND")]
+    pub transformers: TransformersArg,
     /// Only the loops of this function.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
@@ -334,6 +337,15 @@ pub struct CfaArgs {
     /// How to print it.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+/// How transformers are computed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TransformersArg {
+    /// Operation by operation.
+    Syntactic,
+    /// Piece by piece between loop heads, by symbolic abstraction.
+    Symbolic,
 }
 
 /// Output formats of `cfa`.
@@ -374,6 +386,21 @@ pub struct RunArgs {
 pub struct SolveArgs {
     /// An SMT-LIB 2 script.
     pub file: PathBuf,
+    /// How it is decided.
+    #[arg(long, value_enum, default_value = "blast", value_name = "NAME")]
+    pub method: SolveMethod,
+    /// How deep case distinctions nest, for Stålmarck's method.
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    pub depth: u32,
+}
+
+/// Ways to decide a script.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SolveMethod {
+    /// Bit-blasting; QF_BV with arrays and functions.
+    Blast,
+    /// Symbolic abstraction after Stålmarck: QF_LRA and QF_BV, answers `unsat` or `unknown`.
+    Stalmarck,
 }
 
 /// Arguments of `bench`.
@@ -391,6 +418,9 @@ pub enum BenchName {
     /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers: templates that grow, and
     /// programs, for six data structures.
     Numpred(NumpredArgs),
+    /// Section 5 of the symbolic abstraction paper: diamonds, transformers of basic blocks, and the programs
+    /// that symbolic transformers prove.
+    Symabs(SymabsArgs),
 }
 
 /// Arguments of `bench numpred`.
@@ -418,6 +448,32 @@ pub struct NumpredArgs {
     /// Write the figures as a picture.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+}
+
+/// Arguments of `bench symabs`.
+#[derive(Args)]
+pub struct SymabsArgs {
+    /// The largest number of diamonds; 0 leaves them out.
+    #[arg(long, default_value_t = 200, value_name = "D")]
+    pub diamonds: u32,
+    /// A folder of preprocessed C files for transformers of basic blocks, as scripts/corpus.sh makes one.
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+    /// Where the scatter plot of the blocks goes.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// A folder with verification tasks and their list tasks.json; those of the category are proved.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
+    /// The category.
+    #[arg(long, default_value = "ReachSafety-Loops", value_name = "NAME")]
+    pub category: String,
+    /// Time for each other solver, and for each program, domain and kind of transformers.
+    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Sizes of `long` and pointers in the corpus.
+    #[arg(long, value_enum, ignore_case = true, default_value = "lp64")]
+    pub data_model: Model,
 }
 
 /// Arguments of `bench boxes`.

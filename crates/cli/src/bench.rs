@@ -1,11 +1,13 @@
-//! The command `bench`: regenerates a paper's table.
+//! The command `bench`: regenerates papers' tables and figures.
 
-use crate::args::{BenchArgs, BenchName, BoxesArgs, NumpredArgs, SourceArgs};
+use crate::args::{BenchArgs, BenchName, BoxesArgs, Model, NumpredArgs, SourceArgs, SymabsArgs};
 use crate::question::Question;
 use crate::{USAGE, input};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
 use palisade_bench::numpred::{Picture, counting, figure, flags, programs, svg};
+use palisade_bench::symabs;
 use palisade_numpred::Structure;
+use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
         BenchName::Boxes(args) => boxes(args),
         BenchName::Numpred(args) => numpred(args),
+        BenchName::Symabs(args) => symabs(args),
     }
 }
 
@@ -143,6 +146,82 @@ fn boxes(args: &BoxesArgs) -> u8 {
     }
     println!("{}", Table { rows });
     0
+}
+
+/// Section 5 of the symbolic abstraction paper.
+fn symabs(args: &SymabsArgs) -> u8 {
+    if args.diamonds > 0 {
+        // All up to the paper's 25, then wider steps.
+        let numbers: Vec<u32> = (1..=args.diamonds).filter(|d| *d <= 25 || d % 25 == 0).collect();
+        println!("{}", symabs::diamonds::measure(&numbers, args.time_limit, &mut |_| {}));
+    }
+    let done = args.corpus.as_deref().map_or(Ok(()), |dir| blocks(args, dir)).and_then(|()| {
+        let tasks = args.tasks.as_deref();
+        tasks.map_or(Ok(()), |dir| loops(args, dir))
+    });
+    match done {
+        Ok(()) => 0,
+        Err(message) => {
+            eprintln!("error: {message}");
+            USAGE
+        }
+    }
+}
+
+/// Transformers of basic blocks; each folder of the corpus is a project.
+fn blocks(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
+    let at = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    let mut files = Vec::new();
+    preprocessed(dir, &mut files).map_err(|e| at(dir, e))?;
+    let mut table = symabs::blocks::Table(Vec::new());
+    let mut seen = Default::default();
+    for path in &files {
+        let bytes = std::fs::read(path).map_err(|e| at(path, e))?;
+        let shown = path.strip_prefix(dir).unwrap_or(path);
+        let folder = shown.parent().map_or_else(String::new, |p| p.display().to_string());
+        if table.0.last().is_none_or(|p| p.name != folder) {
+            table.0.push(symabs::blocks::Project { name: folder, ..Default::default() });
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let name = shown.display().to_string();
+        // There is a project for the folder of every file.
+        let Some(project) = table.0.last_mut() else { continue };
+        if let Err(why) = symabs::blocks::measure(project, args.data_model.into(), &name, text, &mut seen) {
+            println!("rejected {name}: {why}");
+        }
+    }
+    println!("{table}");
+    match &args.svg {
+        Some(path) => std::fs::write(path, table.scatter()).map_err(|e| at(path, e)),
+        None => Ok(()),
+    }
+}
+
+/// Programs of a category whose property holds, by both kinds of transformers.
+fn loops(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
+    let list = dir.join("tasks.json");
+    let text = std::fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
+    let tasks: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))?;
+    let mut table = symabs::loops::Table(Vec::new());
+    for task in tasks.as_array().into_iter().flatten() {
+        let (Some(program), true) = (
+            task["program"].as_str(),
+            task["category"] == args.category.as_str() && task["expected"] == true,
+        ) else {
+            continue;
+        };
+        let model = if task["data_model"] == "LP64" { Model::Lp64 } else { Model::Ilp32 };
+        let source = SourceArgs::file(dir.join(program), model);
+        let Some(file) = input::load_all(&source).and_then(|texts| texts.files.into_iter().next()) else {
+            continue;
+        };
+        match symabs::loops::measure(program, file.text, model.into(), args.time_limit) {
+            Some(row) => table.0.push(row),
+            None => println!("rejected {program}"),
+        }
+    }
+    println!("{table}");
+    Ok(())
 }
 
 /// A function's figures: variables, loop heads, then for each domain milliseconds and widenings.

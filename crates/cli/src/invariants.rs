@@ -1,8 +1,8 @@
 //! The command `invariants`: what holds at the loop heads of every function.
 
-use crate::args::{InvariantsArgs, numeric_domain};
+use crate::args::{InvariantsArgs, TransformersArg, numeric_domain};
 use crate::{USAGE, input, watchdog};
-use palisade_analyses::invariants::functions::{LoopFacts, Method, of_function};
+use palisade_analyses::invariants::functions::{LoopFacts, Method, Transformers, of_function};
 use palisade_analyses::invariants::isolate::Isolator;
 use palisade_base::{Budget, SourceMap, Span};
 use palisade_cfa::{FuncId, LocId, Program};
@@ -36,6 +36,10 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
             return USAGE;
         }
     };
+    let transformers = match args.transformers {
+        TransformersArg::Syntactic => Transformers::Syntactic,
+        TransformersArg::Symbolic => Transformers::Symbolic,
+    };
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
     let property = Property::assertions();
@@ -66,7 +70,7 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
         if heads.is_empty() {
             continue;
         }
-        let found = of_function(&program, &isolator, func, method, &domain, &budget);
+        let found = of_function(&program, &isolator, func, method, &domain, transformers, &budget);
         let (mut found, failure) = match found {
             Ok(found) => (found, None),
             Err(halt) => (Default::default(), Some(halt.to_string())),

@@ -1,6 +1,6 @@
 //! The small commands: `cfa`, `run`, `solve`, `analyses`.
 
-use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SourceArgs};
+use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SolveMethod, SourceArgs};
 use crate::input::Input;
 use crate::{USAGE, input, report};
 use palisade_analyses::invariants::functions::Method;
@@ -109,6 +109,9 @@ fn read(source: &SourceArgs) -> Option<Input> {
 pub fn solve(args: &SolveArgs) -> u8 {
     let name = args.file.to_string_lossy();
     match std::fs::read(&args.file) {
+        Ok(text) if args.method == SolveMethod::Stalmarck => {
+            palisade_symabs::stalmarck::run(&text, &name, &mut std::io::stdout().lock(), args.depth)
+        }
         Ok(text) => palisade_logic::smtlib::run(
             &text,
             &name,

@@ -71,6 +71,13 @@ fn solve_answers_like_a_solver() {
     let path = file("square.smt2", script);
     let output = palisade(&["solve", path.to_str().unwrap()]);
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("sat\nunsat\n", Some(0)));
+    let path = file(
+        "cycle.smt2",
+        "(set-logic QF_LRA)(declare-const x Real)(declare-const y Real)(declare-const z Real)\
+        (assert (< x y))(check-sat)(assert (or (< y z) (< y (- z 1))))(assert (< z x))(check-sat)",
+    );
+    let output = palisade(&["solve", "--method", "stalmarck", path.to_str().unwrap()]);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("unknown\nunsat\n", Some(0)));
     let path = file("broken.smt2", "(assert (= x");
     assert_eq!(palisade(&["solve", path.to_str().unwrap()]).status.code(), Some(2));
 }

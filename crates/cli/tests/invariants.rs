@@ -74,6 +74,9 @@ fn ways() -> Vec<Vec<String>> {
             other => ways.push(["--method", other].map(String::from).to_vec()),
         }
     }
+    // The symbolic transformers of other domains are computed in the same way.
+    let symbolic = |d: &str| ["--transformers", "symbolic", "--domain", d].map(String::from).to_vec();
+    ways.extend(["congruence", "ks"].map(symbolic));
     ways
 }
 

@@ -49,6 +49,21 @@ impl fmt::Debug for DynamicCtx {
 /// ```
 pub struct Dynamic(Box<dyn Element>);
 
+impl Dynamic {
+    /// An element of a particular domain.
+    pub fn of<D: NumericDomain + 'static>(element: D) -> Dynamic
+    where
+        D::Ctx: 'static,
+    {
+        Dynamic(Box::new(element))
+    }
+
+    /// The element inside, if it is one of this domain.
+    pub fn get<D: 'static>(&self) -> Option<&D> {
+        self.0.any().downcast_ref()
+    }
+}
+
 /// [`NumericDomain::top`] and [`NumericDomain::bottom`] as methods.
 trait Context {
     fn top(&self) -> Dynamic;

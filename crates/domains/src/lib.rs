@@ -39,6 +39,7 @@ pub mod ppl;
 mod product;
 mod registry;
 mod relation;
+mod sparse;
 
 pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
@@ -65,3 +66,4 @@ pub use powerset::{Powerset, PowersetCtx, PowersetWidening};
 pub use product::Product;
 pub use registry::{DOMAINS, Domain};
 pub use relation::{compose, identity, image};
+pub use sparse::SparsePolyhedra;

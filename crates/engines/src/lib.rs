@@ -14,6 +14,7 @@ pub mod numpred;
 pub mod path;
 pub mod predicate;
 pub mod summaries;
+pub mod symbolic;
 pub mod unroll;
 pub mod value;
 

@@ -108,11 +108,7 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
         found.errors += usize::from(task.error_at(loc).is_some());
         found.cuts += usize::from(task.cuts.contains(&loc));
         if graph.is_loop_head(loc) {
-            let facts = match element.get().to_constraints().as_slice() {
-                [conjunction] => facts(program, &mut found.invariants, &dims, conjunction),
-                disjuncts => formula(program, &mut found.invariants, &dims, disjuncts).into_iter().collect(),
-            };
-            found.invariants.at.extend(facts.into_iter().map(|fact| (loc, fact)));
+            holds_at(program, &mut found.invariants, &dims, loc, &element.get().to_constraints());
         }
     }
     // A loop head that is never reached is an invariant too.
@@ -143,6 +139,21 @@ fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntT
             Some((numeric.dim(v)?, (v, ty)))
         })
         .collect()
+}
+
+/// Adds that a disjunction of conjunctions holds at a location; what cannot be expressed is left out.
+pub(crate) fn holds_at(
+    program: &Program,
+    pool: &mut Invariants,
+    dims: &FxHashMap<Dim, (VarId, IntTy)>,
+    loc: LocId,
+    disjuncts: &[Vec<LinCons>],
+) {
+    let facts = match disjuncts {
+        [conjunction] => facts(program, pool, dims, conjunction),
+        disjuncts => formula(program, pool, dims, disjuncts).into_iter().collect(),
+    };
+    pool.at.extend(facts.into_iter().map(|fact| (loc, fact)));
 }
 
 /// A conjunction as expressions; what cannot be expressed is left out.

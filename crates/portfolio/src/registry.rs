@@ -10,6 +10,7 @@ use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::numpred::NumPred;
 use palisade_engines::predicate::Predicates;
 use palisade_engines::summaries::Summaries;
+use palisade_engines::symbolic::SymbolicTransformers;
 use palisade_engines::value::ExplicitValues;
 use palisade_numpred::Structure;
 
@@ -54,6 +55,14 @@ pub fn analyses() -> Vec<Analysis> {
         numeric(Some(1), Domain::polyhedra(), DELAY),
         numeric(Some(2), Domain::boxes(), BOXES_DELAY),
     ];
+    all.extend([
+        symbolic("symbolic-octagon", "octagons, by best transformers of whole pieces", Domain::octagon()),
+        symbolic(
+            "symbolic-polyhedra",
+            "polyhedra, by best transformers of whole pieces",
+            Domain::polyhedra(),
+        ),
+    ]);
     for &domain in &DOMAINS {
         if all.iter().all(|a| a.engine.name() != domain.name) {
             all.push(numeric(None, domain, DELAY));
@@ -79,6 +88,11 @@ fn combined(structure: Structure, numbers: Domain) -> Analysis {
 /// Abstract interpretation with a domain.
 fn numeric(weight: Option<u32>, domain: Domain, delay: u32) -> Analysis {
     Analysis { summary: domain.summary, weight, engine: Box::new(AbstractInterpretation { domain, delay }) }
+}
+
+/// Abstract interpretation with transformers by symbolic abstraction, when it is asked for.
+fn symbolic(name: &'static str, summary: &'static str, domain: Domain) -> Analysis {
+    Analysis { summary, weight: None, engine: Box::new(SymbolicTransformers { name, domain }) }
 }
 
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.

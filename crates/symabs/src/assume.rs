@@ -9,11 +9,11 @@
 //! Every step is a semantic reduction with respect to ℐ (Theorems 2 and 3), so whatever is in hand when
 //! the budget or the number of splits ends is a sound answer (Theorem 1).
 
-use crate::element::Value;
+use crate::element;
 use crate::formula::{Formula, Leaf};
 use crate::integrity::{Cartesian, Lit, Node, Step, Var, internal_rule};
 use palisade_base::Budget;
-use palisade_domains::Dim;
+use palisade_domains::{Dim, Dynamic, Lattice};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -58,7 +58,7 @@ pub struct Pair {
     /// What is known of the subformulas.
     pub p: Cartesian,
     /// What is known of the states.
-    pub a: Value,
+    pub a: Dynamic,
 }
 
 impl Pair {
@@ -69,7 +69,7 @@ impl Pair {
 
     /// The order.
     pub fn leq(&self, other: &Pair) -> bool {
-        self.is_bottom() || (!other.is_bottom() && self.p.leq(&other.p) && self.a.leq(&*other.a))
+        self.is_bottom() || (!other.is_bottom() && self.p.leq(&other.p) && self.a.leq(&other.a))
     }
 
     /// (P₁, A₁) ⊔ (P₂, A₂).
@@ -82,18 +82,18 @@ impl Pair {
         }
         let mut out = self;
         out.p.join_with(&other.p);
-        out.a.join_with(&*other.a);
+        out.a.join_with(&other.a);
         out
     }
 
     fn fail(&mut self) {
-        self.a = self.a.bottom();
+        self.a = element::bottom(&self.a);
     }
 }
 
 /// Gives a better μα̃ for a literal than the domain's own reading of it: the leaf's number, the truth
 /// value, and the element for it, if there is one.
-pub type Micro<'a> = &'a mut dyn FnMut(u32, bool) -> Option<Value>;
+pub type Micro<'a> = &'a mut dyn FnMut(u32, bool) -> Option<Dynamic>;
 
 /// The computation for one formula.
 pub struct Assume<'a> {
@@ -102,7 +102,7 @@ pub struct Assume<'a> {
     by_dim: FxHashMap<Dim, Vec<u32>>,
     config: Config,
     /// Remembered answers of `micro`, by leaf and truth value.
-    exact: FxHashMap<(u32, bool), Option<Value>>,
+    exact: FxHashMap<(u32, bool), Option<Dynamic>>,
     micro: Option<Micro<'a>>,
     splits: u64,
 }
@@ -150,7 +150,7 @@ impl<'a> Assume<'a> {
     }
 
     /// Algorithm 1: an over-approximation of the best element for ⟦φ⟧ ∩ γ(A), below `a`.
-    pub fn run(&mut self, a: Value) -> Value {
+    pub fn run(&mut self, a: Dynamic) -> Dynamic {
         let mut pair = self.start(a);
         self.k_assume(self.config.k, &mut pair);
         pair.a
@@ -162,7 +162,7 @@ impl<'a> Assume<'a> {
     }
 
     /// (⊤[u_φ ↦ 1], A) after 0-assume.
-    pub fn start(&mut self, a: Value) -> Pair {
+    pub fn start(&mut self, a: Dynamic) -> Pair {
         let mut pair = Pair { p: Cartesian::top(self.formula.integrity.len()), a };
         let mut queue = self.queue();
         (0..self.formula.leaves.len() as u32).for_each(|n| queue.leaf(n));
@@ -238,7 +238,7 @@ impl<'a> Assume<'a> {
                 queue.met[n as usize] += 1;
                 let before = pair.a.clone();
                 self.meet(n, truth, &mut pair.a);
-                if again > 0 && before.leq(&*pair.a) {
+                if again > 0 && before.leq(&pair.a) {
                     return;
                 }
                 self.changed(pair, queue, n);
@@ -258,11 +258,11 @@ impl<'a> Assume<'a> {
     }
 
     /// `a` met with μα̃ of a literal.
-    fn meet(&mut self, n: u32, truth: bool, a: &mut Value) {
+    fn meet(&mut self, n: u32, truth: bool, a: &mut Dynamic) {
         if let Some(micro) = &mut self.micro {
             let exact = self.exact.entry((n, truth)).or_insert_with(|| micro(n, truth));
             if let Some(exact) = exact {
-                a.meet_with(&**exact);
+                a.meet_with(exact);
                 return;
             }
         }
@@ -306,7 +306,7 @@ impl<'a> Assume<'a> {
         let (first, second) =
             (self.branch(k, pair, Lit::new(u, false)), self.branch(k, pair, Lit::new(u, true)));
         let mut joined = first.join(second);
-        if !joined.a.leq(&*pair.a) {
+        if !joined.a.leq(&pair.a) {
             // A domain whose join is not the least upper bound may have gone above.
             joined.a = pair.a.meet(&joined.a);
         }
@@ -337,7 +337,7 @@ impl<'a> Assume<'a> {
                 *pair = joined;
                 return;
             }
-            let smaller = !pair.a.leq(&*joined.a);
+            let smaller = !pair.a.leq(&joined.a);
             if news.is_empty() && !smaller {
                 continue;
             }

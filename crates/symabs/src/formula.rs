@@ -1,9 +1,8 @@
 //! Formulas as [`assume`](crate::assume) takes them: integrity constraints and the meaning of their leaves.
 
-use crate::element::Value;
 use crate::integrity::{Integrity, Lit};
 use crate::terms::Vocabulary;
-use palisade_domains::{BinOp, CmpOp, Dim, LinCons, Node as TreeNode, Rel, Tree};
+use palisade_domains::{BinOp, CmpOp, Dim, Dynamic, LinCons, Node as TreeNode, NumericDomain, Rel, Tree};
 use palisade_logic::{Op, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +47,7 @@ impl Leaf {
     }
 
     /// `A ⊓ μα̃(l)` or, for `truth` false, `A ⊓ μα̃(¬l)` (rules PtoA-1 and PtoA-0).
-    pub fn meet(&self, a: &mut Value, truth: bool) {
+    pub fn meet(&self, a: &mut Dynamic, truth: bool) {
         match self {
             Leaf::Free => {}
             Leaf::Linear(c, _) if truth => a.assume(c),
@@ -70,6 +69,8 @@ pub struct Formula {
     pub root: Option<Lit>,
     /// Dimensions that stand for terms inside the formula. They are not part of its vocabulary.
     pub hidden: Vec<Dim>,
+    /// The literals of linear constraints, in normal form.
+    linear: FxHashMap<LinCons, Lit>,
 }
 
 impl Formula {
@@ -98,9 +99,24 @@ impl Formula {
                 if c.rel == Rel::Eq { both } else { !both }
             }
             _ => {
+                let c = c.normalize();
+                if let Some(truth) = c.truth() {
+                    return Integrity::constant(truth);
+                }
+                if let Some(lit) = self.linear.get(&c) {
+                    return *lit;
+                }
+                // The same half-space from the other side.
+                if let [other] = c.negate().as_slice()
+                    && let Some(lit) = self.linear.get(&other.normalize())
+                {
+                    return !*lit;
+                }
                 let dims = c.expr.dims().collect();
                 self.leaves.push(Leaf::Linear(c.clone(), dims));
-                self.integrity.leaf()
+                let lit = self.integrity.leaf();
+                self.linear.insert(c, lit);
+                lit
             }
         }
     }
@@ -178,7 +194,9 @@ impl Builder<'_> {
         let terms = &*self.terms;
         let args = terms.args(t).to_vec();
         match terms.op(t) {
-            Op::Not | Op::And | Op::Ite => Some(args),
+            // One constraint for a whole conjunction.
+            Op::And => Some(terms.conjuncts(t)),
+            Op::Not | Op::Ite => Some(args),
             Op::Eq if terms.is_bool(args[0]) => Some(args),
             Op::Eq if terms.sort(args[0]).width().is_some() => self.choice(t).map(|(c, a, b)| vec![c, a, b]),
             _ => None,
@@ -207,12 +225,7 @@ impl Builder<'_> {
             let integrity = &mut self.formula.integrity;
             let lit = match (self.terms.op(t), of.as_slice()) {
                 (Op::Not, [a]) => !*a,
-                (Op::And, _) => {
-                    // One constraint for a whole conjunction.
-                    let flat: Vec<Term> = self.terms.conjuncts(t);
-                    let of: Option<Vec<Lit>> = flat.iter().map(|p| self.lits.get(p).copied()).collect();
-                    integrity.and(of.unwrap_or_else(|| parts.iter().map(|p| self.lits[p]).collect()))
-                }
+                (Op::And, all) => integrity.and(all.iter().copied()),
                 (Op::Eq, [a, b]) => integrity.iff(*a, *b),
                 (_, [c, a, b]) => integrity.ite(*c, *a, *b),
                 _ => Integrity::constant(true),
@@ -331,6 +344,6 @@ fn is_affine(tree: &Tree) -> bool {
 }
 
 /// Bounds by type of the dimensions of a vocabulary, met with an element.
-pub fn within_types(voc: &Vocabulary, a: &mut Value) {
+pub fn within_types(voc: &Vocabulary, a: &mut Dynamic) {
     voc.ranges().for_each(|c| a.assume(&c));
 }

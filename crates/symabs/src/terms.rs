@@ -146,6 +146,12 @@ impl Vocabulary {
         any
     }
 
+    /// The same where nothing has to be left out.
+    pub fn exactly(&self, terms: &mut Terms, disjuncts: &[Vec<LinCons>]) -> Option<Term> {
+        let all = disjuncts.iter().flatten().flat_map(|c| c.expr.dims()).all(|d| self.of_dim(d).is_some());
+        all.then(|| self.disjunction(terms, disjuncts))
+    }
+
     // ---- terms as trees ----
 
     /// Whether a term is better read as a signed number, by the variables at its heart.

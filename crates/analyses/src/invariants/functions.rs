@@ -5,14 +5,14 @@ use super::c_text::{self, Names, Said};
 use super::inductive::{Candidates, Clause, houdini};
 use super::isolate::Isolator;
 use super::linear::{Linear, Relation};
-use super::{backward, learning, refine, template};
+use super::{backward, learning, refine, symbolic, template};
 use crate::location::{Calls, Location, Position};
 use crate::numeric::{Numeric, NumericMerge, thresholds};
 use crate::trees::integer;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{Dim, Domain, LinCons, NumericDomain, Rel};
+use palisade_domains::{Dim, Domain, Dynamic, LinCons, NumericDomain, Rel};
 use palisade_num::Rat;
 use palisade_task::Task;
 use std::collections::BTreeMap;
@@ -73,6 +73,15 @@ impl Method {
     }
 }
 
+/// How the effect of operations on elements of a domain is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transformers {
+    /// Operation by operation, following the syntax of expressions.
+    Syntactic,
+    /// Piece by piece between loop heads, by symbolic abstraction.
+    Symbolic,
+}
+
 /// The loops of a function: what a method finds out about them. Loops about which it has nothing to
 /// say have no facts.
 pub fn of_function(
@@ -81,13 +90,18 @@ pub fn of_function(
     func: FuncId,
     method: Method,
     domain: &Domain,
+    transformers: Transformers,
     budget: &Budget,
 ) -> Result<Loops, Halt> {
-    if method == Method::Forward {
+    if (method, transformers) == (Method::Forward, Transformers::Syntactic) {
         return forward(program, func, domain, budget);
     }
     let task = isolator.task(func);
     let found = match method {
+        Method::Forward => {
+            let top = Dynamic::top(&(domain.context)(budget));
+            by_pieces(program, &task, &top, budget)?
+        }
         Method::Backward => backward_clauses(program, &task, domain, budget)?,
         Method::Cegar => predicates(program, &task, budget)?,
         Method::Bounds => loop_bounds(program, &task, budget)?,
@@ -95,7 +109,6 @@ pub fn of_function(
         Method::Learning => {
             conjunctions(program, &task, &learning::invariants(&task, SEED, budget)?.invariants)
         }
-        Method::Forward => Loops::new(),
     };
     Ok(found.into_iter().map(|(head, facts)| (task.origin.locs[head], facts)).collect())
 }
@@ -106,6 +119,34 @@ const SEED: u64 = 1;
 const DELAY: u32 = 2;
 /// Decreasing iterations at most.
 const NARROWING: usize = 3;
+
+/// Forward iteration with symbolic transformers.
+fn by_pieces(program: &Program, task: &Task, top: &Dynamic, budget: &Budget) -> Result<Loops, Halt> {
+    let found = symbolic::invariants(task, top, budget)?;
+    let graph = task.program.analyse();
+    let mut loops = Loops::new();
+    for head in graph.loop_heads(task.program.entry) {
+        let names = names(program, task.program.entry, task.origin.locs[head]);
+        let name = |d: Dim| {
+            let var = *found.registers.get(&d)?;
+            let ty = task.program.scalar_of(task.program.vars[var].ty)?.int()?;
+            Some((names.of(var)?.to_string(), ty))
+        };
+        let invariant = match found.at.get(&head) {
+            // A head that is not reached: there is no state.
+            None => Some("0".into()),
+            Some(element) => {
+                let mut visible = element.clone();
+                let unnamed: Vec<Dim> =
+                    visible.support().into_iter().filter(|d| name(*d).is_none()).collect();
+                visible.forget(&unnamed);
+                said(&visible.to_constraints(), &name)
+            }
+        };
+        loops.insert(head, LoopFacts { invariant, ..LoopFacts::default() });
+    }
+    Ok(loops)
+}
 
 /// The names at a loop head of a function.
 fn names<'p>(program: &'p Program, func: FuncId, head: LocId) -> Names<'p> {

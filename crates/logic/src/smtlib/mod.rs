@@ -7,14 +7,15 @@ mod elaborate;
 mod operators;
 pub(crate) mod print;
 mod script;
-pub(crate) mod sexpr;
+pub mod sexpr;
 
 #[cfg(test)]
 mod tests;
 
 use std::io::Write;
 
-use crate::solver::Limits;
+use crate::bv_solver::BvSolver;
+use crate::solver::{Limits, Solver};
 use crate::term::Terms;
 use crate::value::{Model, Value};
 
@@ -36,22 +37,35 @@ pub const ERROR: u8 = 2;
 /// Returns the exit status: [`OK`], or [`ERROR`] after an error line. Output that cannot be
 /// written ends the run as well.
 pub fn run(text: &[u8], file: &str, out: &mut dyn Write, limits: &Limits) -> u8 {
-    let outcome = script::Script::new(limits.clone()).run(text, out);
-    let status = match outcome {
+    run_on(text, file, out, &|| {
+        let mut solver = BvSolver::new();
+        solver.set_limits(limits.clone());
+        Box::new(solver)
+    })
+}
+
+/// As [`run`], on solvers of the caller's choice: one to begin with, and another after each `reset`.
+pub fn run_on(text: &[u8], file: &str, out: &mut dyn Write, solvers: &dyn Fn() -> Box<dyn Solver>) -> u8 {
+    let status = match script::Script::new(solvers).run(text, out) {
         Ok(()) => OK,
         Err(script::Failure::Output) => OK,
         Err(script::Failure::Script(error)) => {
-            let at = sexpr::position(text, error.at);
-            let message = format!("{file}:{at}: {}", error.message).replace('"', "\"\"");
-            // One line, even where a quoted symbol has several.
-            let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            let _ = writeln!(out, "(error \"{message}\")");
+            report(text, file, &error, out);
             ERROR
         }
     };
     // A closed pipe is no error of the script.
     let _ = out.flush();
     status
+}
+
+/// The line that tells of an error in a script.
+pub fn report(text: &[u8], file: &str, error: &sexpr::Error, out: &mut dyn Write) {
+    let at = sexpr::position(text, error.at);
+    let message = format!("{file}:{at}: {}", error.message).replace('"', "\"\"");
+    // One line, even where a quoted symbol has several.
+    let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let _ = writeln!(out, "(error \"{message}\")");
 }
 
 /// The values of an answer to `get-value`: the second element of each pair. `None` if the answer

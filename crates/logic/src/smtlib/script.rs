@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use crate::bv_solver::BvSolver;
-use crate::solver::{Answer, Limits, Solver};
+use crate::solver::{Answer, Solver};
 use crate::term::{Sort, Term, Terms};
 
 use super::elaborate::{Elaborator, Macro, Symbol, Symbols};
@@ -53,10 +52,11 @@ struct Level {
 }
 
 /// A script being run.
-pub(super) struct Script {
-    limits: Limits,
+pub(super) struct Script<'s> {
+    /// Makes solvers.
+    solvers: &'s dyn Fn() -> Box<dyn Solver>,
     terms: Terms,
-    solver: BvSolver,
+    solver: Box<dyn Solver>,
     symbols: Symbols,
     /// Declared constants and functions, in order.
     declared: Vec<String>,
@@ -85,12 +85,11 @@ enum Next {
     Exit,
 }
 
-impl Script {
-    pub(super) fn new(limits: Limits) -> Self {
-        let mut solver = BvSolver::new();
-        solver.set_limits(limits.clone());
+impl<'s> Script<'s> {
+    pub(super) fn new(solvers: &'s dyn Fn() -> Box<dyn Solver>) -> Self {
+        let solver = solvers();
         Script {
-            limits,
+            solvers,
             terms: Terms::new(),
             solver,
             symbols: Symbols::default(),
@@ -156,7 +155,7 @@ impl Script {
                 };
                 if name == "push" { self.push(tree, *count, n)? } else { self.pop(tree, *count, n)? }
             }
-            ("reset", []) => *self = Script::new(self.limits.clone()),
+            ("reset", []) => *self = Script::new(self.solvers),
             ("reset-assertions", []) => self.reset_assertions(),
             ("exit", []) => return Ok(Next::Exit),
             _ => return self.question(tree, id, name, args, out),
@@ -493,8 +492,7 @@ impl Script {
     }
 
     fn reset_assertions(&mut self) {
-        self.solver = BvSolver::new();
-        self.solver.set_limits(self.limits.clone());
+        self.solver = (self.solvers)();
         self.assertions.clear();
         self.levels.clear();
         self.last = Last::None;

@@ -22,19 +22,22 @@ impl fmt::Display for Position {
 
 /// What is wrong with a text, and where (a byte offset).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Error {
-    pub(crate) at: usize,
-    pub(crate) message: String,
+pub struct Error {
+    /// The byte offset.
+    pub at: usize,
+    /// What is wrong.
+    pub message: String,
 }
 
 impl Error {
-    pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
+    /// An error at an offset.
+    pub fn new(at: usize, message: impl Into<String>) -> Self {
         Error { at, message: message.into() }
     }
 }
 
 /// The position of a byte offset.
-pub(crate) fn position(text: &[u8], at: usize) -> Position {
+pub fn position(text: &[u8], at: usize) -> Position {
     let before = &text[..at.min(text.len())];
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let line = 1 + before.iter().filter(|b| **b == b'\n').count();
@@ -45,21 +48,28 @@ pub(crate) fn position(text: &[u8], at: usize) -> Position {
 
 /// A node of the current tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Id(u32);
+pub struct Id(u32);
 
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A symbol without bars.
     Symbol,
     /// A symbol between bars.
     Quoted,
+    /// A symbol after a colon.
     Keyword,
+    /// Digits.
     Numeral,
+    /// Digits with a point between them.
     Decimal,
+    /// `#b` and digits.
     Binary,
+    /// `#x` and digits.
     Hexadecimal,
+    /// Text between quotes.
     String,
+    /// Expressions between parentheses.
     List,
 }
 
@@ -74,28 +84,30 @@ struct Node {
 }
 
 /// One s-expression.
-pub(crate) struct Tree<'a> {
+pub struct Tree<'a> {
     text: &'a [u8],
     nodes: Vec<Node>,
     children: Vec<Id>,
 }
 
 impl<'a> Tree<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
+    /// An empty tree for expressions of a text.
+    pub fn new(text: &'a [u8]) -> Self {
         Tree { text, nodes: Vec::new(), children: Vec::new() }
     }
 
-    pub(crate) fn kind(&self, id: Id) -> Kind {
+    /// What a node is.
+    pub fn kind(&self, id: Id) -> Kind {
         self.nodes[id.0 as usize].kind
     }
 
     /// The byte offset where the node starts.
-    pub(crate) fn at(&self, id: Id) -> usize {
+    pub fn at(&self, id: Id) -> usize {
         self.nodes[id.0 as usize].start
     }
 
     /// An error at the node.
-    pub(crate) fn error<T>(&self, id: Id, message: impl Into<String>) -> Result<T, Error> {
+    pub fn error<T>(&self, id: Id, message: impl Into<String>) -> Result<T, Error> {
         Err(Error::new(self.at(id), message))
     }
 
@@ -106,14 +118,14 @@ impl<'a> Tree<'a> {
     }
 
     /// The elements of a list.
-    pub(crate) fn list(&self, id: Id) -> Option<&[Id]> {
+    pub fn list(&self, id: Id) -> Option<&[Id]> {
         let node = &self.nodes[id.0 as usize];
         let first = node.first as usize;
         (node.kind == Kind::List).then(|| &self.children[first..first + node.count as usize])
     }
 
     /// The name of a symbol, without bars.
-    pub(crate) fn symbol(&self, id: Id) -> Option<&'a str> {
+    pub fn symbol(&self, id: Id) -> Option<&'a str> {
         match self.kind(id) {
             Kind::Symbol => Some(self.raw(id)),
             Kind::Quoted => {
@@ -125,17 +137,17 @@ impl<'a> Tree<'a> {
     }
 
     /// A symbol without bars: only these are reserved words.
-    pub(crate) fn word(&self, id: Id) -> Option<&'a str> {
+    pub fn word(&self, id: Id) -> Option<&'a str> {
         (self.kind(id) == Kind::Symbol).then(|| self.raw(id))
     }
 
     /// A keyword, with its colon.
-    pub(crate) fn keyword(&self, id: Id) -> Option<&'a str> {
+    pub fn keyword(&self, id: Id) -> Option<&'a str> {
         (self.kind(id) == Kind::Keyword).then(|| self.raw(id))
     }
 
     /// The digits of a literal, without `#b` or `#x`.
-    pub(crate) fn digits(&self, id: Id) -> &'a str {
+    pub fn digits(&self, id: Id) -> &'a str {
         match self.kind(id) {
             Kind::Binary | Kind::Hexadecimal => &self.raw(id)[2..],
             _ => self.raw(id),
@@ -143,12 +155,12 @@ impl<'a> Tree<'a> {
     }
 
     /// A numeral that fits.
-    pub(crate) fn numeral(&self, id: Id) -> Option<u32> {
+    pub fn numeral(&self, id: Id) -> Option<u32> {
         if self.kind(id) == Kind::Numeral { self.raw(id).parse().ok() } else { None }
     }
 
     /// The expression as text, with single blanks between its tokens.
-    pub(crate) fn show(&self, id: Id) -> String {
+    pub fn show(&self, id: Id) -> String {
         enum Step {
             Node(Id),
             Close,
@@ -179,7 +191,7 @@ impl<'a> Tree<'a> {
 }
 
 /// Reads the expressions of a text one after the other.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
@@ -189,7 +201,7 @@ fn symbol_byte(b: u8) -> bool {
 }
 
 /// Whether a name needs no bars.
-pub(crate) fn is_simple(name: &str) -> bool {
+pub fn is_simple(name: &str) -> bool {
     const RESERVED: &[&str] = &[
         "_",
         "!",
@@ -210,12 +222,13 @@ pub(crate) fn is_simple(name: &str) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
+    /// Starts at the beginning of a text.
+    pub fn new(text: &'a [u8]) -> Self {
         Reader { text, at: 0 }
     }
 
     /// Reads the next expression into `tree`; `None` at the end of the text.
-    pub(crate) fn next(&mut self, tree: &mut Tree<'a>) -> Result<Option<Id>, Error> {
+    pub fn next(&mut self, tree: &mut Tree<'a>) -> Result<Option<Id>, Error> {
         tree.nodes.clear();
         tree.children.clear();
         let mut open: Vec<(usize, usize)> = Vec::new();

@@ -1,0 +1,107 @@
+//! Which programs forward iteration proves with transformers by symbolic abstraction and with syntax-directed ones,
+//! in the same domains.
+
+use super::within;
+use palisade_analyses::invariants::symbolic;
+use palisade_base::{Budget, SourceMap};
+use palisade_cfa::DataModel;
+use palisade_domains::{Domain, Dynamic, NumericDomain};
+use palisade_engines::numeric::{DELAY, fixed_point};
+use palisade_lower::{CheckSet, Missing, Options, compile};
+use palisade_property::Property;
+use palisade_task::Task;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The domains that are compared.
+pub const DOMAINS: [&str; 2] = ["octagon", "polyhedra"];
+
+/// A program: for each domain whether syntax-directed and symbolic transformers prove it, and their times.
+pub struct Row {
+    /// The program.
+    pub name: String,
+    /// In the order of [`DOMAINS`].
+    pub outcomes: Vec<[(bool, Duration); 2]>,
+}
+
+/// All programs.
+pub struct Table(pub Vec<Row>);
+
+const RECURSION: usize = 2;
+const MAX_EDGES: usize = 200_000;
+
+/// The task of a program with the property that no error function is called and no assertion fails.
+fn task(name: &str, text: String, data_model: DataModel) -> Option<Task> {
+    let mut map = SourceMap::new();
+    let file = map.add(name, text)?;
+    let property = Property::assertions();
+    let checks = property.checks().collect::<CheckSet>();
+    // As competitions read programs: functions without a body change nothing.
+    let missing = Missing::Pure;
+    let options = Options { checks, entry: property.entry.clone(), missing, ..Options::default() };
+    let mut program = compile(&mut map, &[file], data_model, &options).program?;
+    palisade_property::instrument(&mut program, &property);
+    palisade_reduce::task(&Arc::new(program), RECURSION, MAX_EDGES).ok()
+}
+
+fn syntactic(task: &Task, domain: &str, budget: &Budget) -> bool {
+    let Some(domain) = Domain::named(domain) else { return false };
+    fixed_point(task, &domain, DELAY, budget).is_ok_and(|f| f.errors == 0 && f.cuts == 0)
+}
+
+fn by_symbols(task: &Task, domain: &str, budget: &Budget) -> bool {
+    let Some(domain) = Domain::named(domain) else { return false };
+    let top = Dynamic::top(&(domain.context)(budget));
+    symbolic::invariants(task, &top, budget).is_ok_and(|f| f.proved)
+}
+
+/// Measures one preprocessed program; `None` if it cannot be made a task.
+pub fn measure(name: &str, text: String, data_model: DataModel, limit: Duration) -> Option<Row> {
+    let task = task(name, text, data_model)?;
+    let outcomes = DOMAINS
+        .iter()
+        .map(|d| {
+            [
+                within(limit, |budget| syntactic(&task, d, budget)),
+                within(limit, |budget| by_symbols(&task, d, budget)),
+            ]
+        })
+        .collect();
+    Some(Row { name: name.into(), outcomes })
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "programs proved by forward iteration, of {}", self.0.len())?;
+        writeln!(
+            f,
+            "{:<10} {:>9} {:>8} {:>14} {:>13} {:>9} {:>9}",
+            "domain", "syntactic", "symbolic", "only syntactic", "only symbolic", "seconds", "seconds"
+        )?;
+        for (i, d) in DOMAINS.iter().enumerate() {
+            let count = |holds: &dyn Fn(bool, bool) -> bool| {
+                self.0.iter().filter(|r| holds(r.outcomes[i][0].0, r.outcomes[i][1].0)).count()
+            };
+            let seconds = |k: usize| self.0.iter().map(|r| r.outcomes[i][k].1.as_secs_f64()).sum::<f64>();
+            writeln!(
+                f,
+                "{d:<10} {:>9} {:>8} {:>14} {:>13} {:>9.1} {:>9.1}",
+                count(&|a, _| a),
+                count(&|_, b| b),
+                count(&|a, b| a && !b),
+                count(&|a, b| b && !a),
+                seconds(0),
+                seconds(1)
+            )?;
+            for r in &self.0 {
+                match (r.outcomes[i][0].0, r.outcomes[i][1].0) {
+                    (true, false) => writeln!(f, "  only syntactic: {}", r.name)?,
+                    (false, true) => writeln!(f, "  only symbolic: {}", r.name)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Abstract interpretation with transformers by symbolic abstraction: one step for each piece of the program
+//! between loop heads, in a numeric domain.
+//!
+//! What holds at the loop heads is the certificate if the solver finds no way from there to an error.
+
+use crate::numeric::holds_at;
+use crate::{Certificate, Engine, Outcome};
+use palisade_analyses::invariants::symbolic;
+use palisade_base::Budget;
+use palisade_cfa::{IntTy, VarId};
+use palisade_domains::{Dim, Domain, Dynamic, NumericDomain};
+use palisade_evidence::Invariants;
+use palisade_task::Task;
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// The engine over a numeric domain.
+pub struct SymbolicTransformers {
+    /// Its name.
+    pub name: &'static str,
+    /// The domain.
+    pub domain: Domain,
+}
+
+impl Engine for SymbolicTransformers {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        progress(format_args!("fixed point"));
+        let top = Dynamic::top(&(self.domain.context)(budget));
+        let found = match symbolic::invariants(task, &top, budget) {
+            Ok(found) => found,
+            Err(why) => return Outcome::Unknown(why.to_string()),
+        };
+        if !found.proved {
+            return Outcome::Unknown("errors not excluded".into());
+        }
+        Outcome::Proof(Certificate::Invariants(certificate(task, &found)))
+    }
+}
+
+fn certificate(task: &Task, found: &symbolic::Symbolic) -> Invariants {
+    let program = &task.program;
+    let of = |(d, v): (&Dim, &VarId)| Some((*d, (*v, program.scalar_of(program.vars[*v].ty)?.int()?)));
+    let dims: FxHashMap<Dim, (VarId, IntTy)> = found.registers.iter().filter_map(of).collect();
+    let mut out = Invariants::none(program);
+    for head in program.analyse().loop_heads(program.entry) {
+        match found.at.get(&head) {
+            Some(element) => holds_at(program, &mut out, &dims, head, &element.to_constraints()),
+            None => {
+                let never = out.int(IntTy::BOOL, 0);
+                out.at.push((head, never));
+            }
+        }
+    }
+    out
+}
