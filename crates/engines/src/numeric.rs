@@ -4,11 +4,12 @@
 //! at the loop heads is the certificate if no error location was reached.
 
 use crate::{Certificate, Engine, Format, Outcome};
-use palisade_analyses::location::{Calls, Location, Position};
-use palisade_analyses::numeric::{Numeric, NumericMerge, thresholds};
+use palisade_analyses::invariants::fixed_point::iterate;
+use palisade_analyses::location::Position;
+use palisade_analyses::numeric::Numeric;
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
-use palisade_cpa::{Exploration, Limits, Order, Product, ProductMerge, Status, export, order};
+use palisade_cpa::export;
 use palisade_domains::{Dim, Domain, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
 use palisade_num::Rat;
@@ -49,8 +50,10 @@ impl Engine for AbstractInterpretation {
         sources: &SourceMap,
         budget: &Budget,
     ) -> Option<Result<String, String>> {
-        let run = iterate(task, &self.domain, self.delay, budget);
-        Some(run.map(|run| export::write(&task.program, &run, format, sources)))
+        let run = iterate(task, (self.domain.context)(budget), self.delay, budget);
+        Some(
+            run.map_err(|why| why.to_string()).map(|run| export::write(&task.program, &run, format, sources)),
+        )
     }
 }
 
@@ -66,41 +69,12 @@ pub struct FixedPoint {
 
 /// Joins at a loop head before widening starts there, unless there is a reason for more.
 pub const DELAY: u32 = 2;
-/// Rounds of narrowing.
-const NARROWINGS: usize = 3;
-
-/// Iterates over locations and a domain: upward with widening, then downward.
-fn iterate<'t>(
-    task: &'t Task,
-    domain: &Domain,
-    delay: u32,
-    budget: &Budget,
-) -> Result<Exploration<Product<Location<'t>, Numeric<'t>>>, String> {
-    let program = &task.program;
-    let graph = program.analyse();
-    let merge = NumericMerge::Widening { delay, thresholds: thresholds(program, None) };
-    let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
-    let location = Location::new(program, Calls::StepOver, &errors);
-    let numeric = Numeric::new(program, &graph, (domain.context)(budget), merge);
-    let initial = (location.initial(), numeric.initial());
-    let product = Product::new(location, numeric).merging(ProductMerge::Agree);
-    let order: Order = order::weak_topological(program, &graph);
-    let mut run = Exploration::new(product, initial, ((), ()), order);
-    match run.run(budget, Limits::NONE) {
-        Status::Complete => {}
-        Status::Stopped(why) => return Err(why.to_string()),
-        Status::TargetReached(_) => return Err("stopped at an error".into()),
-    }
-    // A narrowing that is cut short leaves a sound result.
-    let _ = run.narrow(budget, NARROWINGS);
-    Ok(run)
-}
 
 /// Runs a domain to its fixed point.
 pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) -> Result<FixedPoint, String> {
     let program = &task.program;
     let graph = program.analyse();
-    let run = iterate(task, domain, delay, budget)?;
+    let run = iterate(task, (domain.context)(budget), delay, budget).map_err(|why| why.to_string())?;
     let dims = dims(program, &run.cpa().right);
     let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
     for (_, (position, element)) in run.reached().iter() {

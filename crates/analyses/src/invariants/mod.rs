@@ -19,6 +19,7 @@ pub mod backward;
 pub mod bounds;
 pub mod c_text;
 pub mod farkas;
+pub mod fixed_point;
 pub mod forward;
 pub mod functions;
 pub mod inductive;

@@ -2,10 +2,13 @@
 //! them is one formula, and its effect on an element is Post[τ](A) = α(τ ∧ γ̂(A)) of symbolic abstraction
 //! ([`palisade_symabs`]) instead of a chain of transformers for single operations.
 //!
-//! Branches inside a piece are not joined before they have to be, and no intermediate value has to be expressible in
+//! The iteration stays within what syntax-directed transformers find out ([`fixed_point`]): that is cheap, an inductive
+//! bound for every state at the heads, and often enough. Branches inside a piece are not joined before they have to be, and no intermediate value has to be expressible in
 //! the domain. The elements speak of the integer registers that are live at the heads.
 
+use super::fixed_point;
 use crate::live::Liveness;
+use crate::location::Position;
 use crate::numeric::thresholds;
 use crate::trees::machine;
 use palisade_base::{Budget, Idx};
@@ -84,6 +87,11 @@ pub fn invariants(task: &Task, top: &Dynamic, budget: &Budget) -> Result<Symboli
     let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
     let entry = task.body().entry;
     let registers = registers(program, &encoder);
+    let (within, mut proved) = bounds(task, &heads, &registers, top, budget)?;
+    let registered = registers.iter().map(|(v, ..)| (Dim::int(v.index() as u32), *v)).collect();
+    if proved {
+        return Ok(Symbolic { at: within, registers: registered, proved });
+    }
     let mut pieces = Vec::new();
     for from in [None].into_iter().chain(heads.iter().copied().map(Some)) {
         let state = match from {
@@ -111,13 +119,44 @@ pub fn invariants(task: &Task, top: &Dynamic, budget: &Budget) -> Result<Symboli
         budget: budget.clone(),
         thresholds: thresholds(program, None),
         at: BTreeMap::new(),
+        within,
         top: top.clone(),
     };
     run.ascend(&pieces, |loc| graph.position(loc).unwrap_or(usize::MAX))?;
     run.descend(&pieces)?;
-    let proved = run.excludes_errors(&pieces);
-    let registers = registers.iter().map(|(v, ..)| (Dim::int(v.index() as u32), *v)).collect();
-    Ok(Symbolic { at: run.at, registers, proved })
+    proved = run.excludes_errors(&pieces);
+    let heads: Vec<LocId> = run.at.keys().copied().collect();
+    let at = heads.into_iter().filter_map(|head| Some((head, run.known(head)?))).collect();
+    Ok(Symbolic { at, registers: registered, proved })
+}
+
+/// What the fixed point of syntax-directed transformers says about the registers at the heads that it reaches, and
+/// whether it reaches no error.
+fn bounds(
+    task: &Task,
+    heads: &[LocId],
+    registers: &[(VarId, IntTy, usize)],
+    top: &Dynamic,
+    budget: &Budget,
+) -> Result<(BTreeMap<LocId, Dynamic>, bool), Halt> {
+    let run = fixed_point::iterate(task, top.ctx(), DELAY, budget)?;
+    let numeric = &run.cpa().right;
+    let named: Vec<(Dim, Dim)> =
+        registers.iter().filter_map(|(v, ..)| Some((numeric.dim(*v)?, Dim::int(v.index() as u32)))).collect();
+    let (mut at, mut proved) = (BTreeMap::new(), true);
+    for (_, (position, element)) in run.reached().iter() {
+        let Position::At(loc) = *position else { continue };
+        proved &= task.error_at(loc).is_none() && !task.cuts.contains(&loc);
+        if heads.contains(&loc) {
+            let mut known = element.get().clone();
+            let other = |d: &Dim| named.iter().all(|n| n.0 != *d);
+            let unnamed: Vec<Dim> = known.support().into_iter().filter(other).collect();
+            known.forget(&unnamed);
+            known.rename(&named);
+            at.insert(loc, known);
+        }
+    }
+    Ok((at, proved))
 }
 
 fn piece(
@@ -175,6 +214,8 @@ struct Iteration {
     budget: Budget,
     thresholds: Thresholds,
     at: BTreeMap<LocId, Dynamic>,
+    /// What is known before; heads that are not listed are not reached.
+    within: BTreeMap<LocId, Dynamic>,
     top: Dynamic,
 }
 
@@ -183,8 +224,9 @@ impl Iteration {
     fn post(&mut self, piece: &Piece, step: &Step) -> Option<Dynamic> {
         let mut start = match piece.from {
             None => self.top.clone(),
-            Some(head) => self.at.get(&head)?.clone(),
+            Some(head) => self.known(head)?,
         };
+        let bound = self.within.get(&step.to)?.clone();
         within_types(&step.voc, &mut start);
         let config = Config { splits: SPLITS, budget: self.budget.clone(), ..Config::new(1) };
         let mut abstraction =
@@ -197,7 +239,13 @@ impl Iteration {
         out.forget(&old);
         let back: Vec<(Dim, Dim)> = step.changed.iter().map(|(before, after)| (*after, *before)).collect();
         out.rename(&back);
-        Some(out)
+        out.meet_with(&bound);
+        (!out.is_bottom()).then_some(out)
+    }
+
+    /// What holds at a head; `None` if it is not reached.
+    fn known(&self, head: LocId) -> Option<Dynamic> {
+        Some(self.at.get(&head)?.meet(self.within.get(&head)?))
     }
 
     /// Upward, with widening, heads in the given order.
@@ -282,11 +330,10 @@ impl Iteration {
     /// Whether what holds at the heads leaves no way to an error or a cut.
     fn excludes_errors(&mut self, pieces: &[Piece]) -> bool {
         pieces.iter().all(|piece| {
-            let holds = match piece.from.map(|head| self.at.get(&head)) {
+            let holds = match piece.from.map(|head| self.known(head)) {
                 None => self.terms.tru(),
                 Some(None) => return true,
-                Some(Some(a)) => {
-                    let mut a = a.clone();
+                Some(Some(mut a)) => {
                     within_types(&piece.voc, &mut a);
                     piece.voc.disjunction(&mut self.terms, &a.to_constraints())
                 }
