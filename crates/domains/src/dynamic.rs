@@ -45,7 +45,7 @@ impl fmt::Debug for DynamicCtx {
 ///
 /// let mut element = Dynamic::top(&DynamicCtx::of::<Intervals>(()));
 /// element.assign(Dim::int(0), &LinExpr::constant(Rat::from(7)));
-/// assert_eq!(element.bounds_of(Dim::int(0)).as_point(), Some(Rat::from(7)));
+/// assert_eq!(element.bounds_of(Dim::int(0)).as_point(), Some(&Rat::from(7)));
 /// ```
 pub struct Dynamic(Box<dyn Element>);
 
