@@ -214,6 +214,12 @@ pub struct CheckArgs {
     /// Write the abstract reachability graph of the engine that had the answer.
     #[arg(long, value_name = "OUT.dot|OUT.json", value_parser = crate::arg::format)]
     pub arg: Option<String>,
+    /// Time on the clock; CPU time is limited by `--time-limit`.
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub wall_limit: Option<Duration>,
+    /// Print nothing but the verdict line, and the line of JSON if it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
     /// Print the result as one line of JSON, before the verdict line.
     #[arg(long)]
     pub json: bool,

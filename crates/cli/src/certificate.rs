@@ -8,24 +8,27 @@ use palisade_portfolio::{Settled, Verdict};
 use palisade_recheck::{Dossier, Question, Settlement};
 use std::path::Path;
 
-/// Writes what settles a question: what was found about each program that was looked at. A reason why
-/// there is nothing to write is printed; the verdict stays.
+/// Writes what settles a question: what was found about each program that was looked at. Tells whether the file
+/// could be written; a reason why there is nothing to write is printed, and is no mistake of the user's.
 pub fn write(
     path: &Path,
     args: &CheckArgs,
     options: &Options,
     found: &[(&Program, &Settled)],
     budget: &Budget,
-) {
+) -> bool {
     let settlements: Result<Vec<Settlement>, String> =
         found.iter().map(|(program, settled)| settlement(program, settled, budget)).collect();
-    let written = settlements.and_then(|settlements| {
-        let file = Dossier { question: question(args, options)?, settlements }.to_file();
-        std::fs::write(path, file).map_err(|error| error.to_string())
-    });
-    if let Err(why) = written {
-        eprintln!("warning: {}: no certificate is written: {why}", path.display());
-    }
+    let dossier =
+        settlements.and_then(|settlements| Ok(Dossier { question: question(args, options)?, settlements }));
+    let written = match dossier {
+        Ok(dossier) => std::fs::write(path, dossier.to_file()),
+        Err(why) => {
+            eprintln!("warning: {}: no certificate is written: {why}", path.display());
+            Ok(())
+        }
+    };
+    written.inspect_err(|error| eprintln!("error: {}: {error}", path.display())).is_ok()
 }
 
 fn settlement(program: &Program, settled: &Settled, budget: &Budget) -> Result<Settlement, String> {

@@ -4,12 +4,13 @@ use crate::args::{CheckArgs, CrossCheck};
 use crate::finding::Finding;
 use crate::progress::ProgressLine;
 use crate::question::Question;
-use crate::{USAGE, arg, certificate, harness, html, input, json, report, sarif, watchdog, witness};
+use crate::{USAGE, advice, arg, certificate, harness, html, input, json, report, sarif, watchdog, witness};
 use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Settled, Verdict, settle};
 use palisade_property::{Goal, Property};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +29,9 @@ pub const DISPUTED: &str = "a left shift may leave its signed type: an overflow 
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
+    if let Some(wall) = args.wall_limit {
+        watchdog::watch_clock(&budget, wall);
+    }
     let last_word = LastWord::new(&budget);
     let Some(mut question) = Question::read(args.property.as_deref()) else { return USAGE };
     if let Some(entry) = &args.source.entry {
@@ -96,11 +100,11 @@ pub fn check(args: &CheckArgs) -> u8 {
         || args.report.is_some()
         || args.json;
     let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
-    write_files(args, &finding);
+    let mut written = write_files(args, &finding);
     if let Some(path) = &args.certificate {
         let mut found = vec![(&*program, &settled)];
         found.extend(also.iter().map(|(program, settled)| (&**program, settled)));
-        certificate::write(path, args, &options, &found, &budget);
+        written &= certificate::write(path, args, &options, &found, &budget);
     }
     for why in &settled.rejected {
         eprintln!("warning: evidence did not pass its check: {why}");
@@ -109,24 +113,30 @@ pub fn check(args: &CheckArgs) -> u8 {
     if tally.not_crossed > 0 {
         eprintln!("warning: the other solver did not settle {} of the questions", tally.not_crossed);
     }
-    let mut text = report::text(&finding);
+    let advice = advice::advice(args, &finding, budget.stopped());
+    let mut text = if args.quiet { String::new() } else { report::text(&finding) + &advice::text(&advice) };
     if args.json {
-        text.push_str(&format!("{}\n", json::result(&finding, watchdog::cpu_time())));
+        let mut result = json::result(&finding, watchdog::cpu_time());
+        result["advice"] = advice.into();
+        text.push_str(&format!("{result}\n"));
     }
     let code = last_word.say(&text, &settled.verdict);
     if let Some(path) = &args.arg {
         arg::write(path, &settled, &analysis, &input.sources, &budget);
     }
-    code
+    if written { code } else { USAGE }
 }
 
-/// Writes the files that were asked for. What cannot be written does not change the verdict.
-fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
+/// Writes the files that were asked for, and tells whether that was possible. What cannot be written does not
+/// change the verdict, but the exit status says that something was wrong.
+fn write_files(args: &CheckArgs, finding: &Finding<'_>) -> bool {
+    let written = Cell::new(true);
     let write = |path: &Path, text: Option<String>| {
         if let Some(text) = text
             && let Err(error) = std::fs::write(path, text)
         {
             eprintln!("error: {}: {error}", path.display());
+            written.set(false);
         }
     };
     if let Some(path) = &args.witness {
@@ -146,6 +156,7 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) {
     if let Some(path) = &args.report {
         write(path, Some(html::page(finding)));
     }
+    written.get()
 }
 
 /// How long a stopped computation may take to come back.

@@ -2,13 +2,15 @@
 //! start from here.
 
 use crate::input::Input;
+use crate::trace::{TraceLine, lines};
 use palisade_base::{Budget, Span};
 use palisade_cfa::Program;
 use palisade_check::replay::{Replay, forced};
 use palisade_interp::{Config, Run};
 use palisade_portfolio::{Settled, Verdict};
-use palisade_property::Property;
+use palisade_property::{Goal, Property};
 use palisade_witness::correctness::{LoopFact, loop_facts};
+use palisade_witness::describe::Violation;
 use palisade_witness::places::Places;
 use palisade_witness::run::{Steps, observe, value_text};
 use palisade_witness::violation::violation_span;
@@ -41,25 +43,8 @@ pub struct Story {
     pub lines: Vec<TraceLine>,
     /// Where it goes wrong.
     pub violation: Option<Span>,
-}
-
-/// A source line that a run passes.
-#[derive(Clone, Debug)]
-pub struct TraceLine {
-    /// What is executed.
-    pub span: Span,
-    /// The file, as it was given.
-    pub file: String,
-    /// Its line.
-    pub line: u32,
-    /// Its column.
-    pub column: Option<u32>,
-    /// The function.
-    pub function: String,
-    /// How many calls are active.
-    pub depth: usize,
-    /// What was stored: places and values.
-    pub changes: Vec<(String, String)>,
+    /// In which way.
+    pub described: Violation,
 }
 
 /// Steps of a run that are looked at if only its start is going to be shown.
@@ -86,7 +71,8 @@ impl<'a> Finding<'a> {
             finding.facts = loop_facts(task, certificate, &places);
         }
         let step_limit = if to_the_end { u64::MAX } else { SHOWN_STEPS };
-        finding.story = settled.replay.as_ref().map(|r| Story::new(r, program, &places, step_limit, budget));
+        finding.story =
+            settled.replay.as_ref().map(|r| Story::new(r, program, property, &places, step_limit, budget));
         finding.places = Some(places);
         finding
     }
@@ -108,43 +94,23 @@ impl<'a> Finding<'a> {
 }
 
 impl Story {
-    fn new(replay: &Replay, program: &Program, places: &Places, step_limit: u64, budget: &Budget) -> Story {
+    fn new(
+        replay: &Replay,
+        program: &Program,
+        property: &Property,
+        places: &Places,
+        step_limit: u64,
+        budget: &Budget,
+    ) -> Story {
         let config =
             Config { step_limit, budget: Some(budget.clone()), memory_limit: 1 << 30, ..Config::default() };
         // The same values lead through the same run; now its states are looked at.
-        let (_, steps) = observe(program, &mut forced(&replay.bug), config);
+        let (_, steps) = observe(program, places, || forced(&replay.bug), config);
         let run = replay.run.clone();
         let violation = violation_span(program, places, &run);
-        let mut lines: Vec<TraceLine> = Vec::new();
-        for step in steps.iter() {
-            let span = program.edges[step.edge].span;
-            if step.change.is_none() || !places.contains(span) {
-                continue;
-            }
-            let Some(location) = places.locate(span.lo) else { continue };
-            let change = step.change.iter().map(|c| (c.name.clone(), value_text(c.value.ty, c.value.bits)));
-            let same = |l: &TraceLine| {
-                l.line == location.line && l.depth == step.depth && l.file == location.file_name
-            };
-            match lines.last_mut() {
-                // One more operation of the same line; a second pass stores the same place again.
-                Some(last)
-                    if same(last) && !change.clone().any(|c| last.changes.iter().any(|k| k.0 == c.0)) =>
-                {
-                    last.changes.extend(change);
-                }
-                _ => lines.push(TraceLine {
-                    span,
-                    file: location.file_name,
-                    line: location.line,
-                    column: location.column,
-                    function: location.function.unwrap_or_default(),
-                    depth: step.depth,
-                    changes: change.collect(),
-                }),
-            }
-        }
-        Story { run, steps, lines, violation }
+        let lines = lines(program, places, &steps);
+        let described = described(program, property, places, replay, &steps);
+        Story { run, steps, lines, violation, described }
     }
 
     /// The inputs of the run, as one would write them in C.
@@ -168,4 +134,35 @@ impl Story {
         let (head, tail) = (room / 2, room - room / 2);
         (&self.lines[..head], (n - room) as u64 + self.steps.left_out, &self.lines[n - tail..])
     }
+}
+
+/// In which way a run goes wrong: what the observer says whose check failed, or what happened; inside of the
+/// library, in which function.
+fn described(
+    program: &Program,
+    property: &Property,
+    places: &Places,
+    replay: &Replay,
+    steps: &Steps,
+) -> Violation {
+    let at = replay.run.stack.first();
+    let errors = property.goals.iter().filter_map(|g| match g {
+        Goal::Observer { errors, .. } => Some(errors),
+        _ => None,
+    });
+    let said = errors.flatten().find(|(edge, _)| at.is_some_and(|(_, e)| e == edge));
+    let text = said.map_or_else(|| replay.kind.to_string(), |(_, message)| message.clone());
+    let plain = Violation { text, notes: Vec::new(), lost: None };
+    if said.is_some() {
+        return plain;
+    }
+    let mut violation = steps.violation.clone().unwrap_or(plain);
+    if let Some((func, _)) = at
+        && !places.contains(program.funcs[*func].span)
+        && violation.lost.is_none()
+        && !program.funcs[*func].name.starts_with('.')
+    {
+        violation.text = format!("in `{}`: {}", program.funcs[*func].name, violation.text);
+    }
+    violation
 }

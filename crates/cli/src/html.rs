@@ -44,8 +44,8 @@ pub fn page(finding: &Finding<'_>) -> String {
     for assumption in &finding.settled.assumptions {
         item("assuming", &assumption.text(finding.program));
     }
-    if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
-        item("violation", &replay.kind.to_string());
+    if let Some(story) = &finding.story {
+        item("violation", &story.described.text);
         item("inputs in order", &story.inputs().join(", "));
         if let Some(arguments) = story.arguments() {
             item("arguments", &arguments.join(" "));
@@ -118,9 +118,7 @@ fn notes<'f>(finding: &'f Finding<'_>) -> BTreeMap<(&'f str, u32), Note> {
     let Some(story) = &finding.story else { return notes };
     for (i, line) in story.lines.iter().take(STEPS).enumerate() {
         if let Some(file) = known(&line.file) {
-            let changes: Vec<String> =
-                line.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            notes.entry((file, line.line)).or_default().add(format!("{}. {}", i + 1, changes.join(", ")));
+            notes.entry((file, line.line)).or_default().add(format!("{}. {}", i + 1, line.text()));
         }
     }
     if let Some(at) = story.violation.and_then(|span| places.locate(span.lo))
@@ -128,8 +126,7 @@ fn notes<'f>(finding: &'f Finding<'_>) -> BTreeMap<(&'f str, u32), Note> {
     {
         let note = notes.entry((file, at.line)).or_default();
         note.bad = true;
-        let kind = finding.settled.replay.as_ref().map_or_else(String::new, |r| r.kind.to_string());
-        note.lines.push(format!("violation: {kind}"));
+        note.lines.push(format!("violation: {}", story.described.text));
     }
     notes
 }

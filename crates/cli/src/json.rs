@@ -1,10 +1,14 @@
 //! The result for machines: one JSON object.
 
-use crate::finding::{Finding, TraceLine};
+use crate::finding::Finding;
+use crate::trace::{Note, TraceLine};
 use palisade_cfa::Assumption;
 use palisade_portfolio::Verdict;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+/// The version of the format, which `docs/json.md` describes.
+const FORMAT: &str = "1.0";
 
 /// Trace lines that are written at most.
 const TRACE_LINES: usize = 2000;
@@ -17,6 +21,7 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         Verdict::Unknown(reason) => ("unknown", json!(reason)),
     };
     let mut object = json!({
+        "version": FORMAT,
         "verdict": verdict,
         "property": finding.property.to_string(),
         "engine": finding.settled.engine,
@@ -52,6 +57,12 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
     if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
         object["violation"] = json!(replay.kind.to_string());
+        object["description"] = json!(story.described.text);
+        let related = story.described.notes.iter().filter_map(|(span, what)| {
+            let at = finding.places.as_ref()?.locate(span.lo)?;
+            Some(json!({"file": at.file_name, "line": at.line, "column": at.column, "what": what}))
+        });
+        object["related"] = related.collect();
         object["inputs"] = json!(story.inputs());
         if let Some(arguments) = story.arguments() {
             object["arguments"] = json!(arguments);
@@ -81,9 +92,18 @@ pub fn assumptions(finding: &Finding<'_>) -> Value {
 
 fn line(line: &TraceLine) -> Value {
     let changes: serde_json::Map<String, Value> =
-        line.changes.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    json!({
+        line.changes().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let mut object = json!({
         "file": line.file, "line": line.line, "column": line.column, "function": line.function,
-        "depth": line.depth, "changes": changes,
-    })
+        "depth": line.depth, "changes": changes, "text": line.text(),
+    });
+    let branches = line.notes.iter().filter_map(|n| match n {
+        Note::Branch(condition, taken) => Some(json!({"condition": condition, "taken": taken})),
+        _ => None,
+    });
+    object["branches"] = branches.collect();
+    if let Some(folded) = line.folded {
+        object["passes_left_out"] = json!(folded.passes);
+    }
+    object
 }

@@ -1,6 +1,7 @@
 //! The command line of Palisade: the only place that touches files, the environment, the clock
 //! and exit codes.
 
+mod advice;
 mod arg;
 mod args;
 mod bench;
@@ -18,6 +19,7 @@ mod question;
 mod report;
 mod sarif;
 mod show;
+mod trace;
 mod validate;
 mod watchdog;
 mod witness;

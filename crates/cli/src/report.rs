@@ -1,13 +1,14 @@
 //! How results are shown to people.
 
-use crate::finding::{Finding, TraceLine};
+use crate::finding::{Finding, Story};
+use crate::trace::{Note, TraceLine};
 use palisade_base::SourceMap;
-use palisade_cfa::{EdgeId, FuncId, Program};
-use palisade_check::replay::Replay;
+use palisade_cfa::{EdgeId, FuncId, Op, Program};
 use palisade_engines::Certificate;
 use palisade_interp::Run;
-use palisade_property::{Goal, Property};
+use palisade_portfolio::Verdict;
 use palisade_task::contracts::Contract;
+use palisade_witness::places::Places;
 use palisade_witness::run::value_text;
 use std::fmt::Write;
 
@@ -17,6 +18,8 @@ const TRACE_LINES: usize = 60;
 const INPUTS: usize = 100;
 /// Changes that a trace line shows at most.
 const CHANGES: usize = 8;
+/// Calls that are indented at most.
+const INDENT: usize = 20;
 /// Characters of source, and of an invariant, that are printed at most.
 const SOURCE: usize = 120;
 const INVARIANT: usize = 1000;
@@ -49,17 +52,6 @@ pub fn inputs(run: &Run) -> String {
     text
 }
 
-/// In which way a run goes wrong: what the observer says whose check failed, or the kind of check.
-pub fn violation(property: &Property, replay: &Replay) -> String {
-    let check = replay.run.stack.first().map(|(_, edge)| *edge);
-    let errors = property.goals.iter().filter_map(|g| match g {
-        Goal::Observer { errors, .. } => Some(errors),
-        _ => None,
-    });
-    let said = errors.flatten().find(|(edge, _)| Some(*edge) == check);
-    said.map_or_else(|| replay.kind.to_string(), |(_, message)| message.clone())
-}
-
 /// What `check` prints before the verdict line.
 pub fn text(finding: &Finding<'_>) -> String {
     let mut text = String::new();
@@ -79,17 +71,18 @@ pub fn text(finding: &Finding<'_>) -> String {
     for assumption in &finding.settled.assumptions {
         let _ = writeln!(text, "assuming: {}", assumption.text(finding.program));
     }
-    if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
-        let (first, left_out, last) = story.abbreviated(TRACE_LINES);
-        if !first.is_empty() {
-            text.push_str("trace:\n");
-        }
-        text.extend(first.iter().map(|l| trace_line(finding, l)));
-        if left_out > 0 {
-            let _ = writeln!(text, "  ... {left_out} more");
-        }
-        text.extend(last.iter().map(|l| trace_line(finding, l)));
-        let _ = writeln!(text, "violation: {}", violation(finding.property, replay));
+    let nothing = !finding.program.edges.iter().any(|e| matches!(e.op, Op::Check { .. }));
+    if nothing && matches!(finding.settled.verdict, Verdict::True) {
+        let _ = writeln!(
+            text,
+            "note: nothing in the program could violate the property: there is nothing to check"
+        );
+    }
+    if let (Some(replay), Some(story), Some(places)) =
+        (&finding.settled.replay, &finding.story, &finding.places)
+    {
+        text.push_str(&run(story, places));
+        let _ = writeln!(text, "violation: {}", story.described.text);
         text.push_str(&stack(finding.program, &finding.input.sources, &replay.run.stack));
         if let Some(arguments) = story.arguments() {
             let _ = writeln!(text, "arguments: {}", arguments.join(" "));
@@ -107,18 +100,33 @@ fn contract(program: &Program, contract: &Contract) -> String {
     requires.iter().map(|c| line("requires", c)).chain(ensures.iter().map(|c| line("ensures", c))).collect()
 }
 
-fn trace_line(finding: &Finding<'_>, l: &TraceLine) -> String {
-    let shown = l.changes.iter().take(CHANGES).map(|(name, value)| format!("{name} = {value}"));
-    let mut changes = shown.collect::<Vec<_>>().join(", ");
-    if l.changes.len() > CHANGES {
-        let _ = write!(changes, ", and {} more", l.changes.len() - CHANGES);
+/// The run line by line, calls indented.
+fn run(story: &Story, places: &Places) -> String {
+    let (first, left_out, last) = story.abbreviated(TRACE_LINES);
+    let mut text = if first.is_empty() { String::new() } else { "trace:\n".into() };
+    let shallowest = first.iter().chain(last).map(|l| l.depth).min().unwrap_or(0);
+    let indent = |l: &TraceLine| "  ".repeat(1 + (l.depth - shallowest).min(INDENT));
+    let line = |l: &TraceLine| {
+        let folded = l.folded.map_or_else(String::new, |f| {
+            format!("{}... {} more passes like the one before\n", indent(l), f.passes)
+        });
+        let source = cropped(places.written_line(l.span.lo).unwrap_or_default().trim(), SOURCE);
+        let mut notes = l.notes.iter().take(CHANGES).map(Note::to_string).collect::<Vec<_>>().join(", ");
+        if l.notes.len() > CHANGES {
+            let _ = write!(notes, ", and {} more", l.notes.len() - CHANGES);
+        }
+        format!("{folded}{}{}:{}: {source}  // {notes}\n", indent(l), l.file, l.line)
+    };
+    text.extend(first.iter().map(line));
+    if left_out > 0 {
+        let _ = writeln!(text, "  ... {left_out} more");
     }
-    let source = finding.input.sources.line_text(l.span).unwrap_or_default().trim();
-    format!("  {}:{}: {}  // {changes}\n", l.file, l.line, cropped(source, SOURCE))
+    text.extend(last.iter().map(line));
+    text
 }
 
 /// A text that may be too long to show.
-fn cropped(text: &str, most: usize) -> String {
+pub fn cropped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{} ...", &text[..end]),
         None => text.to_owned(),

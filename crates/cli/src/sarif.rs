@@ -1,7 +1,8 @@
 //! SARIF 2.1.0: violations for code scanning, with the way there as a code flow.
 
-use crate::finding::{Finding, Story, TraceLine};
+use crate::finding::{Finding, Story};
 use crate::json;
+use crate::trace::TraceLine;
 use palisade_portfolio::Verdict;
 use palisade_witness::sha256;
 use serde_json::{Value, json};
@@ -67,13 +68,13 @@ fn rule(&(id, name, text, goal): &(&str, &str, &str, &str)) -> Value {
 
 fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
     let index = RULES.iter().position(|r| r.3 == goal).unwrap_or(RULES.len() - 1);
-    let kind = finding.settled.replay.as_ref().map_or_else(String::new, |r| r.kind.to_string());
+    let what = &story.described.text;
     let inputs = story.inputs();
     let message = if inputs.is_empty() {
-        format!("{} ({kind})", RULES[index].2)
+        format!("{}: {what}", RULES[index].2)
     } else {
         let shown = inputs.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
-        format!("{} ({kind}) on the inputs {shown}", RULES[index].2)
+        format!("{}: {what}, on the inputs {shown}", RULES[index].2)
     };
     let at = story.violation.and_then(|span| {
         let at = finding.places.as_ref()?.locate(span.lo)?;
@@ -104,25 +105,31 @@ fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
         result["locations"] = json!([{"physicalLocation": place.clone()}]);
         result["partialFingerprints"] = json!({"primaryLocationLineHash": format!("{}:1", &hash[..16])});
         flow.push(json!({
-            "location": {"physicalLocation": place, "message": {"text": kind}},
+            "location": {"physicalLocation": place, "message": {"text": what}},
             "nestingLevel": story.run.stack.len().saturating_sub(1),
         }));
     }
+    let related = story.described.notes.iter().filter_map(|(span, what)| {
+        let at = finding.places.as_ref()?.locate(span.lo)?;
+        let artifact = json!({"uri": uri(&at.file_name), "uriBaseId": "%SRCROOT%"});
+        let place = json!({"artifactLocation": artifact, "region": {"startLine": at.line}});
+        Some(json!({"physicalLocation": place, "message": {"text": what}}))
+    });
+    result["relatedLocations"] = related.collect();
     result["codeFlows"] = json!([{"threadFlows": [{"id": "main", "locations": flow}]}]);
     result
 }
 
 fn step(line: &TraceLine) -> Value {
-    let text: Vec<String> = line.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let state: serde_json::Map<String, Value> =
-        line.changes.iter().map(|(name, value)| (name.clone(), json!({"text": value}))).collect();
+        line.changes().map(|(name, value)| (name.clone(), json!({"text": value}))).collect();
     json!({
         "location": {
             "physicalLocation": {
                 "artifactLocation": {"uri": uri(&line.file), "uriBaseId": "%SRCROOT%"},
                 "region": {"startLine": line.line},
             },
-            "message": {"text": text.join(", ")},
+            "message": {"text": line.text()},
         },
         "nestingLevel": line.depth.saturating_sub(1),
         "state": state,

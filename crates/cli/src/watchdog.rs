@@ -1,29 +1,26 @@
 //! Watches time, memory and Ctrl-C, and stops the budget before a limit is reached.
 
 use palisade_base::{Budget, Stop};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Starts watching. CPU time counts from the start of the process, over all threads.
 pub fn watch(budget: &Budget, cpu: Duration, memory: u64) {
     let on_interrupt = budget.clone();
     // Without a handler Ctrl-C ends the process as usual, which is fine too.
     let _ = ctrlc::set_handler(move || on_interrupt.stop(Stop::Interrupt));
-    let budget = budget.clone();
     let cpu = cpu.saturating_sub(reserve(cpu));
     let memory = memory.min(address_space_limit()) / 100 * 88;
-    let watch = move || {
-        while budget.stopped().is_none() {
-            if cpu_time() >= cpu {
-                budget.stop(Stop::Time);
-            } else if memory_in_use() >= memory {
-                budget.stop(Stop::Memory);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    if let Err(error) = std::thread::Builder::new().name("watchdog".into()).spawn(watch) {
-        tracing::warn!("limits are not watched: {error}");
-    }
+    stop_when(budget, move || {
+        let late = (cpu_time() >= cpu).then_some(Stop::Time);
+        late.or_else(|| (memory_in_use() >= memory).then_some(Stop::Memory))
+    });
+}
+
+/// Stops the budget when so much time has passed on the clock.
+pub fn watch_clock(budget: &Budget, wall: Duration) {
+    let start = Instant::now();
+    let wall = wall.saturating_sub(reserve(wall));
+    stop_when(budget, move || (start.elapsed() >= wall).then_some(Stop::Time));
 }
 
 /// A budget for something less urgent: some times the CPU time that was used until now, and at least a
@@ -31,11 +28,17 @@ pub fn watch(budget: &Budget, cpu: Duration, memory: u64) {
 pub fn some_more(budget: &Budget, times: u32, least: Duration) -> Budget {
     let more = budget.child();
     let end = cpu_time() + (cpu_time() * times).max(least);
-    let watched = more.clone();
+    stop_when(&more, move || (cpu_time() >= end).then_some(Stop::Time));
+    more
+}
+
+/// Looks every now and then whether a budget has a reason to end.
+fn stop_when(budget: &Budget, reason: impl Fn() -> Option<Stop> + Send + 'static) {
+    let budget = budget.clone();
     let watch = move || {
-        while watched.stopped().is_none() {
-            if cpu_time() >= end {
-                watched.stop(Stop::Time);
+        while budget.stopped().is_none() {
+            if let Some(stop) = reason() {
+                budget.stop(stop);
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -43,7 +46,6 @@ pub fn some_more(budget: &Budget, times: u32, least: Duration) -> Budget {
     if let Err(error) = std::thread::Builder::new().name("watchdog".into()).spawn(watch) {
         tracing::warn!("limits are not watched: {error}");
     }
-    more
 }
 
 /// Time kept back for checking what was found and for ending cleanly.

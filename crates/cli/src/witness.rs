@@ -42,13 +42,15 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
     // Two witnesses that differ in content or time have different names.
     let seed = format!("{}{}", now.as_nanos(), yaml::write(std::slice::from_ref(&entry)));
     entry.metadata.uuid = uuid(sha256::digest(seed.as_bytes()));
-    Some(assumptions(finding) + &yaml::write(&[entry]))
+    Some(comments(finding) + &yaml::write(&[entry]))
 }
 
-/// What the verdict rests on, as comments: the format has no other room for it.
-fn assumptions(finding: &Finding<'_>) -> String {
+/// What the verdict rests on and what goes wrong, as comments: the format has no other room for it.
+fn comments(finding: &Finding<'_>) -> String {
     let line = |a: &Assumption| format!("# assuming: {}\n", a.text(finding.program));
-    finding.settled.assumptions.iter().map(line).collect()
+    let violation =
+        finding.story.iter().map(|s| format!("# violation: {}\n", s.described.text.replace('\n', " ")));
+    finding.settled.assumptions.iter().map(line).chain(violation).collect()
 }
 
 /// The property as lines of a property file.

@@ -34,7 +34,7 @@ pub use inputs::{Arguments, Captured, Discard, Forced, Inputs, Listed, Output, R
 pub use memory::BadAccess;
 pub use only_run::only_run;
 pub use outcome::{Outcome, Run, Taken, Trap};
-pub use state::{Observer, Seen, State, Value};
+pub use state::{Extent, ObjectId, Observer, Seen, State, Value};
 
 use layout::Layout;
 use machine::{CodeStore, Machine};

@@ -399,9 +399,9 @@ impl Memory {
         self.set_far(id, offset, size, parcel.far.clone());
     }
 
-    /// Whether every live heap object is reached from the roots (addresses held by variables) and
-    /// from all other live objects through pointers at any byte offset.
-    pub fn heap_tracked(&self, roots: impl Iterator<Item = u64>) -> bool {
+    /// The live heap objects that are not reached from the roots (addresses held by variables) nor
+    /// from any other live object through pointers at any byte offset.
+    pub fn lost(&self, roots: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
         let mut reached = vec![false; self.objects.len()];
         let mut work: Vec<u32> = Vec::new();
         let mut reach = |addr: u64, work: &mut Vec<u32>| {
@@ -423,7 +423,13 @@ impl Memory {
                 reach(u64::from_le_bytes(bytes), &mut work);
             }
         }
-        self.objects.iter().zip(&reached).all(|(o, r)| *r || !o.live || o.kind != Kind::Heap)
+        self.live_heap().filter(move |id| !reached[*id as usize])
+    }
+
+    /// The live heap objects.
+    pub fn live_heap(&self) -> impl Iterator<Item = u32> {
+        let heap = |o: &Object| o.live && o.kind == Kind::Heap;
+        (0u32..).zip(&self.objects).filter(move |(_, o)| heap(o)).map(|(id, _)| id)
     }
 }
 

@@ -38,9 +38,9 @@ pub struct Value {
 }
 
 impl Value {
-    /// The key of the object that a pointer was made for; 0 if there is none.
-    pub fn object(self) -> u64 {
-        self.prov
+    /// For a pointer, the object it was made for, alive or not, if that is known.
+    pub fn object(self) -> Option<ObjectId> {
+        (self.ty == Scalar::Ptr && self.prov != 0).then_some(ObjectId(self.prov))
     }
 
     /// The mathematical integer, for integer types other than unsigned 128-bit.
@@ -52,14 +52,27 @@ impl Value {
 /// A live object, as seen from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Tells its life from all others; never 0.
-    pub key: u64,
+    /// Its name.
+    pub id: ObjectId,
     /// Where it starts.
     pub base: u64,
     /// Its contents.
     pub bytes: &'a [u8],
     /// Whether it lives on the heap.
     pub heap: bool,
+}
+
+/// An object of a run. The dead keep their names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ObjectId(u64);
+
+/// Where an object lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The address of its first byte.
+    pub base: u64,
+    /// Its bytes.
+    pub size: u64,
 }
 
 /// The state of a run between two steps.
@@ -133,31 +146,19 @@ impl State<'_> {
     pub fn objects(&self) -> impl Iterator<Item = Seen<'_>> {
         let live = self.mem.objects.iter().enumerate().filter(|(_, o)| o.live);
         live.map(|(id, o)| Seen {
-            key: self.mem.prov(id as u32),
+            id: ObjectId(self.mem.prov(id as u32)),
             base: o.base,
             bytes: &o.data,
             heap: o.kind == Kind::Heap,
         })
     }
 
-    /// The key of the object that a variable lives in.
-    pub fn object_of(&self, var: VarId) -> Option<u64> {
-        let ours = self.p.vars[var].kind == VarKind::Global || self.layout.owners[var] == Some(self.cpu.func);
-        self.object(var).filter(|_| ours).map(|id| self.mem.prov(id))
-    }
-
     /// The pointer that lies at an offset of an object.
-    pub fn pointer_in(&self, key: u64, offset: u64) -> Option<Value> {
-        let id = self.mem.object_of(key)?;
+    pub fn pointer_in(&self, object: ObjectId, offset: u64) -> Option<Value> {
+        let id = self.mem.object_of(object.0)?;
         let end = offset.checked_add(self.mem.ptr_bytes as u64)?;
         let inside = end <= self.mem.objects[id as usize].data.len() as u64;
         inside.then(|| self.pointer(self.mem.read_pointer(id, offset as usize)))
-    }
-
-    /// The function at an address.
-    pub fn function_at(&self, address: u64) -> Option<FuncId> {
-        let number = Memory::function_at(address)?;
-        ((number as usize) < self.p.funcs.len()).then_some(FuncId(number))
     }
 
     fn object(&self, var: VarId) -> Option<u32> {
@@ -261,13 +262,52 @@ impl State<'_> {
 
     /// Whether all live heap objects are reachable from variables.
     pub(crate) fn heap_tracked(&self) -> bool {
+        self.unreached().next().is_none()
+    }
+
+    fn unreached(&self) -> impl Iterator<Item = u32> {
         let globals = self.globals.iter().map(|s| s.lo);
         let calls = self.frames.iter().map(|f| &f.cpu).chain(std::iter::once(self.cpu));
         let locals = calls.flat_map(|cpu| {
             let vars = self.layout.frames[cpu.func].regs as usize;
             cpu.regs[..vars].iter().map(|s| s.lo)
         });
-        self.mem.heap_tracked(globals.chain(locals))
+        self.mem.lost(globals.chain(locals))
+    }
+
+    /// The heap objects that are alive and that no variable reaches any more.
+    pub fn lost(&self) -> Vec<ObjectId> {
+        self.unreached().map(|id| ObjectId(self.mem.prov(id))).collect()
+    }
+
+    /// The heap objects that are alive.
+    pub fn live_heap(&self) -> Vec<ObjectId> {
+        self.mem.live_heap().map(|id| ObjectId(self.mem.prov(id))).collect()
+    }
+
+    /// Where a live object lies.
+    pub fn extent(&self, object: ObjectId) -> Option<Extent> {
+        let id = self.mem.object_of(object.0)?;
+        let o = &self.mem.objects[id as usize];
+        Some(Extent { base: o.base, size: o.data.len() as u64 })
+    }
+
+    /// The object of a variable that lives in memory and is alive: a global, or a variable of the current
+    /// function.
+    pub fn object_of(&self, var: VarId) -> Option<ObjectId> {
+        let ours = self.p.vars[var].kind == VarKind::Global || self.layout.owners[var] == Some(self.cpu.func);
+        self.object(var).filter(|_| ours).map(|id| ObjectId(self.mem.prov(id)))
+    }
+
+    /// The function that a pointer points to.
+    pub fn function_at(&self, pointer: Value) -> Option<FuncId> {
+        let func = Memory::function_at(pointer.bits as u64).map(FuncId)?;
+        self.p.funcs.get(func).map(|_| func)
+    }
+
+    /// A pointer to where a place starts.
+    pub fn address(&self, place: PlaceId) -> Result<Value, Trap> {
+        Ok(self.pointer(self.locate(place, 0)?))
     }
 
     /// The value of a scalar place.

@@ -2,7 +2,8 @@
 //!
 //! * [`model`]: violation sequences and invariant sets as data; [`yaml`]: their files;
 //! * [`places`]: statements, loops and calls of a program by the positions witnesses use;
-//! * [`run`]: a run seen step by step; [`violation`]: the witness of a run that goes wrong;
+//! * [`run`]: a run seen step by step; [`objects`]: names for what it made; [`describe`]: how it goes wrong,
+//!   in words; [`violation`]: the witness of a run that goes wrong;
 //! * [`correctness`]: the witness of a certificate;
 //! * [`marks`] and [`monitor`]: the expressions and waypoints of a witness in a program, to check it;
 //! * [`sha256`]: whether a witness is about the file at hand.
@@ -10,9 +11,11 @@
 mod c_expr;
 mod columns;
 pub mod correctness;
+pub mod describe;
 pub mod marks;
 pub mod model;
 pub mod monitor;
+pub mod objects;
 pub mod places;
 pub mod run;
 pub mod sha256;

@@ -219,6 +219,19 @@ impl Places {
         Some(Location { file_name: given.name.clone(), line: p.line, column, function })
     }
 
+    /// The line of an offset as it was written, before preprocessing.
+    pub fn written_line(&self, offset: u32) -> Option<&str> {
+        let span = Span::new(offset, offset);
+        let file = self.map.file_of(offset)?;
+        let index = self.map.files().position(|f| f == file)?;
+        let p = self.map.position(span)?;
+        let given = &self.files[index];
+        if given.original.is_some() && same_file(&p.file, &given.name) {
+            return self.originals[index].get((p.line as usize).checked_sub(1)?).map(String::as_str);
+        }
+        self.map.line_text(span)
+    }
+
     /// Whether a witness's location is the place at an offset. A column that is missing on either
     /// side does not tell them apart.
     pub fn is_at(&self, location: &Location, offset: u32) -> bool {

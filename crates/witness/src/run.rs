@@ -1,29 +1,38 @@
 //! A run that was seen step by step: what changed, and what the program was given.
 
+use crate::describe::{self, Violation};
+use crate::objects::{Names, Objects, named};
+use crate::places::Places;
+use palisade_base::Span;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Inputs, Interp, Observer, Run, State, Value};
+use palisade_interp::{Config, Discard, Inputs, Interp, ObjectId, Observer, Outcome, Run, State, Value};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// One operation of a run that stored something.
+/// Something that a person wants to know of a run.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The operation.
     pub edge: EdgeId,
     /// How many calls were active.
     pub depth: usize,
-    /// What was stored where, if it is a scalar with a name.
-    pub change: Option<Change>,
-    /// Whether the program did not determine the value.
-    pub open: bool,
+    /// What happened.
+    pub event: Event,
 }
 
-/// A value that was stored.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// The variable, with the way into it.
-    pub name: String,
-    /// The value.
-    pub value: Value,
+/// What happens in a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A value was stored: the variable with the way into it, and the value.
+    Stored(String, String),
+    /// A variable was read before anything was stored in it.
+    Uninitialised(String, String),
+    /// A condition was true or false.
+    Branch(bool),
+    /// A function of the program was called: its name, and its parameters with their values.
+    Call(String, Vec<(String, String)>),
+    /// A function of the program returned, with its result.
+    Return(String, Option<String>),
 }
 
 /// The steps of a run; of a very long one the first and the last.
@@ -41,6 +50,8 @@ pub struct Steps {
     /// The arguments that the program was started with, if it takes any: the contents of `argv`.
     /// Where the program does not look at them, only their number counts.
     pub arguments: Option<Vec<Vec<u8>>>,
+    /// How the run goes wrong, if it does.
+    pub violation: Option<Violation>,
 }
 
 impl Steps {
@@ -52,13 +63,79 @@ impl Steps {
 
 /// How many steps are kept at each end.
 const KEPT: usize = 20_000;
+/// The longest run in which the step is looked for that loses an object.
+const SEARCHED: u64 = 200_000;
 
-/// Runs a program and notes what its operations store.
-pub fn observe(program: &Program, inputs: &mut dyn Inputs, config: Config) -> (Run, Steps) {
-    let start = start_call(program);
-    let mut recorder = Recorder { program, start, steps: Steps::default(), before: None, calls: Vec::new() };
-    let run = Interp::new(program, config).run_observed(inputs, &mut Discard, &mut recorder);
-    (run, recorder.steps)
+/// Runs a program and notes what happens. The inputs are asked for again if the run has to be looked at
+/// more than once.
+pub fn observe<I: Inputs>(
+    program: &Program,
+    places: &Places,
+    inputs: impl Fn() -> I,
+    config: Config,
+) -> (Run, Steps) {
+    let mut recorder = Recorder::new(program, places, u64::MAX);
+    let run = Interp::new(program, config.clone()).run_observed(&mut inputs(), &mut Discard, &mut recorder);
+    let mut steps = recorder.steps;
+    if let Outcome::Trap(trap) = run.outcome {
+        // Only its end tells that an operation is bad: now the state before it is looked at.
+        let mut again = Recorder::new(program, places, run.steps);
+        let mut described = None;
+        let mut look = |edge: EdgeId, state: &State<'_>| {
+            let go_on = again.on_edge(edge, state);
+            if !go_on {
+                described = Some(describe::trap(again.names(), trap, edge, state));
+            }
+            go_on
+        };
+        Interp::new(program, config).run_observed(&mut inputs(), &mut Discard, &mut look);
+        steps.violation = described;
+    } else if let Some(violation) = &mut steps.violation
+        && let Some(lost) = violation.lost
+        && run.steps <= SEARCHED
+        && let Some(at) = loss(program, places, lost, &inputs, &config, run.steps)
+        && let Some(location) = places.locate(at.lo)
+    {
+        violation.text.push_str(&format!(" after {}:{}", location.file_name, location.line));
+        violation.notes.push((at, "lost here"));
+    }
+    (run, steps)
+}
+
+/// The place whose execution loses an object: it stays lost from then on, so that bisection finds it.
+fn loss<I: Inputs>(
+    program: &Program,
+    places: &Places,
+    object: ObjectId,
+    inputs: &impl Fn() -> I,
+    config: &Config,
+    steps: u64,
+) -> Option<Span> {
+    let mut interp = Interp::new(program, config.clone());
+    let mut lost_at = |step: u64| {
+        let mut recorder = Recorder::new(program, places, step);
+        let mut found = None;
+        let mut look = |edge: EdgeId, state: &State<'_>| {
+            let before = recorder.before.map(|(edge, _)| edge);
+            let go_on = recorder.on_edge(edge, state);
+            if !go_on {
+                let site = before.and_then(|e| recorder.site(e)).or_else(|| recorder.site(edge));
+                found = Some((state.lost().contains(&object), site));
+            }
+            go_on
+        };
+        interp.run_observed(&mut inputs(), &mut Discard, &mut look);
+        found
+    };
+    let (mut low, mut high) = (1, steps);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match lost_at(middle)?.0 {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    lost_at(low).filter(|(lost, _)| *lost)?.1
 }
 
 /// The call of `main` with arguments, in the function that lowering puts before it.
@@ -92,23 +169,38 @@ fn arguments(program: &Program, call: EdgeId, state: &State<'_>) -> Option<Vec<V
 
 struct Recorder<'p> {
     program: &'p Program,
+    places: &'p Places,
     start: Option<EdgeId>,
     steps: Steps,
+    objects: Objects,
+    /// Variables of a function that may live in memory.
+    in_memory: FxHashMap<FuncId, Vec<VarId>>,
+    /// Variables of the active calls in which nothing has been stored yet, by the depth.
+    fresh: Vec<(usize, VarId)>,
     /// The operation whose effect the next state shows, with the depth it was executed at.
     before: Option<(EdgeId, usize)>,
     /// Calls that have not returned, with the depth of the caller.
     calls: Vec<(EdgeId, usize)>,
+    /// Operations to go.
+    to_go: u64,
 }
 
 impl Observer for Recorder<'_> {
     fn on_edge(&mut self, edge: EdgeId, state: &State<'_>) -> bool {
-        let (_, depth) = state.function();
+        let (func, depth) = state.function();
+        if self.before.is_none() {
+            let globals = self.program.vars.iter_enumerated().filter(|(_, v)| v.kind == VarKind::Global);
+            globals.for_each(|(var, _)| self.objects.variable(var, state));
+            self.entered(func, state);
+        }
         if self.start == Some(edge) {
             self.steps.arguments = arguments(self.program, edge, state);
         }
         if let Some((done, at)) = self.before.take() {
             if depth > at {
                 self.calls.push((done, at));
+                self.entered(func, state);
+                self.called(done, at, func, state);
             } else if depth == at {
                 self.note(done, state, depth);
             }
@@ -121,25 +213,149 @@ impl Observer for Recorder<'_> {
                 self.note(call, state, depth);
             }
         }
+        while self.fresh.last().is_some_and(|(at, _)| *at > depth) {
+            self.fresh.pop();
+        }
+        self.about_to(edge, state, depth);
         self.before = Some((edge, depth));
-        true
+        self.to_go -= 1;
+        self.to_go > 0
     }
 }
 
-impl Recorder<'_> {
+impl<'p> Recorder<'p> {
+    /// Watches so many operations.
+    fn new(program: &'p Program, places: &'p Places, to_go: u64) -> Self {
+        Recorder {
+            program,
+            places,
+            start: start_call(program),
+            steps: Steps::default(),
+            objects: Objects::default(),
+            in_memory: FxHashMap::default(),
+            fresh: Vec::new(),
+            before: None,
+            calls: Vec::new(),
+            to_go: to_go.max(1),
+        }
+    }
+
+    fn names(&self) -> Names<'_> {
+        Names { program: self.program, places: self.places, objects: &self.objects }
+    }
+
+    /// The place in the program that an operation belongs to: its own or, if it is the library's, that of the
+    /// call.
+    fn site(&self, edge: EdgeId) -> Option<Span> {
+        let calls = self.calls.iter().rev().map(|(call, _)| *call);
+        let mut spans = std::iter::once(edge).chain(calls).map(|e| self.program.edges[e].span);
+        spans.find(|s| self.places.contains(*s))
+    }
+
+    /// A function has been entered: its variables come to life.
+    fn entered(&mut self, func: FuncId, state: &State<'_>) {
+        let p = self.program;
+        let vars = self.in_memory.entry(func).or_insert_with(|| {
+            let all = p.funcs[func].body.iter().flat_map(|b| b.params.iter().chain(&b.locals)).copied();
+            all.filter(|v| p.vars[*v].address_taken || p.scalar_of(p.vars[*v].ty).is_none()).collect()
+        });
+        vars.iter().for_each(|v| self.objects.variable(*v, state));
+    }
+
+    fn called(&mut self, call: EdgeId, depth: usize, func: FuncId, state: &State<'_>) {
+        let p = self.program;
+        if !self.places.contains(p.funcs[func].span) {
+            return;
+        }
+        let params = p.body(func).params.iter();
+        let shown = params.filter_map(|&var| {
+            let text = self.names().value(Some(p.vars[var].ty), state.var(var)?, state);
+            Some((named(p, var)?, text))
+        });
+        let event = Event::Call(p.funcs[func].name.to_string(), shown.collect());
+        self.push(call, depth, event);
+    }
+
+    /// What can be told before an operation is executed.
+    fn about_to(&mut self, edge: EdgeId, state: &State<'_>, depth: usize) {
+        let p = self.program;
+        if self.fresh.last().is_some_and(|(at, _)| *at == depth) {
+            self.first_use(edge, state, depth);
+        }
+        match &p.edges[edge].op {
+            Op::Assume { .. } if p.locs[p.edges[edge].src].out.len() > 1 => {
+                let taken = p.locs[p.edges[edge].src].out.first() == Some(&edge);
+                self.push(edge, depth, Event::Branch(taken));
+            }
+            Op::Return { value } => {
+                let func = &p.funcs[state.function().0];
+                if self.places.contains(func.span) {
+                    let Type::Func(signature) = &p.types[func.ty] else { return };
+                    let text = value.and_then(|value| match value {
+                        Arg::Scalar(e) => state.eval(e).ok(),
+                        Arg::Aggregate(_) => None,
+                    });
+                    let text = text.map(|v| self.names().value(Some(signature.ret), v, state));
+                    self.push(edge, depth, Event::Return(func.name.to_string(), text));
+                }
+            }
+            Op::Free { ptr } => {
+                if let Ok(pointer) = state.eval(*ptr) {
+                    let site = self.site(edge);
+                    self.objects.freed(pointer, site);
+                }
+            }
+            Op::Check { cond, .. } if state.eval(*cond).is_ok_and(|v| v.bits == 0) => {
+                self.steps.violation = Some(describe::violation(self.names(), edge, state));
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes variables that are read although nothing was stored in them.
+    fn first_use(&mut self, edge: EdgeId, state: &State<'_>, depth: usize) {
+        let p = self.program;
+        let mut used: Vec<(VarId, bool)> = Vec::new();
+        p.visit_op(&p.edges[edge].op, &mut |use_| match use_ {
+            Use::Read(x) | Use::Write(x) | Use::Address(x) => {
+                if let Base::Var(var) = p.places[x].base {
+                    used.push((var, matches!(use_, Use::Read(_))));
+                }
+            }
+            Use::Expr(_) => {}
+        });
+        for &(var, read) in &used {
+            let Some(at) = self.fresh.iter().position(|f| *f == (depth, var)) else { continue };
+            let read = read || used.contains(&(var, true));
+            self.fresh.remove(at);
+            if let (true, Some(value), Some(name)) = (read, state.var(var), named(p, var)) {
+                let text = self.names().value(Some(p.vars[var].ty), value, state);
+                self.push(edge, depth, Event::Uninitialised(name, text));
+            }
+        }
+    }
+
     fn note(&mut self, edge: EdgeId, state: &State<'_>, depth: usize) {
         let p = self.program;
         let (stored, open) = match p.edges[edge].op {
-            Op::Assign { dst, .. } | Op::Alloc { dst, .. } => (Some(dst), false),
+            Op::Assign { dst, .. } => (Some(dst), false),
+            Op::Alloc { dst, kind, .. } => {
+                if let Ok(pointer) = state.load_place(dst) {
+                    let site = self.site(edge);
+                    self.objects.allocated(pointer, kind, site, state);
+                }
+                (Some(dst), false)
+            }
             Op::Havoc { dst, .. } => (Some(dst), true),
             Op::Call { dst: Some(dst), callee, .. } => {
                 let open = matches!(callee, Callee::Direct(f) if p.funcs[f].body.is_none());
                 (Some(dst), open)
             }
             Op::Enter { var } => {
+                self.objects.variable(var, state);
                 if let Some(value) = state.var(var) {
-                    let change = named(p, var).map(|name| Change { name, value });
-                    self.push(Step { edge, depth, change, open: true });
+                    self.fresh.retain(|f| *f != (depth, var));
+                    self.fresh.push((depth, var));
                     self.steps.open.push((edge, value));
                 }
                 return;
@@ -148,17 +364,24 @@ impl Recorder<'_> {
         };
         let Some(place) = stored else { return };
         if p.place_scalar(place).is_none() {
-            return self.push(Step { edge, depth, change: None, open });
+            return;
         }
         let Ok(value) = state.load_place(place) else { return };
         if open {
             self.steps.open.push((edge, value));
         }
-        let change = place_text(p, place, state).map(|name| Change { name, value });
-        self.push(Step { edge, depth, change, open });
+        if let Some(name) = place_text(p, place, state) {
+            let text = self.names().value(Some(p.places[place].ty), value, state);
+            self.push(edge, depth, Event::Stored(name, text));
+        }
     }
 
-    fn push(&mut self, step: Step) {
+    /// Notes an event of the program; what happens inside of the library does not matter.
+    fn push(&mut self, edge: EdgeId, depth: usize, event: Event) {
+        if !self.places.contains(self.program.edges[edge].span) {
+            return;
+        }
+        let step = Step { edge, depth, event };
         if self.steps.first.len() < KEPT {
             return self.steps.first.push(step);
         }
@@ -168,12 +391,6 @@ impl Recorder<'_> {
             self.steps.left_out += 1;
         }
     }
-}
-
-/// The name of a variable that has one in the source.
-fn named(program: &Program, var: VarId) -> Option<String> {
-    let name = &program.vars[var].name;
-    (!name.starts_with('.')).then(|| name.to_string())
 }
 
 /// A place as a person would write it, with the current values of its indices.

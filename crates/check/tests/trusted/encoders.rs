@@ -10,7 +10,7 @@ use palisade_encode::Encoder as Fast;
 use palisade_encode::layout as fast;
 use palisade_encode::pointsto::Cell;
 use palisade_encode::regions::CellKind;
-use palisade_interp::{Config, Discard, Interp, Random, State};
+use palisade_interp::{Config, Discard, Interp, ObjectId, Random, State};
 use palisade_logic::eval::{Interpretation, Leaf};
 use palisade_logic::value::{ArrayValue, Value};
 use palisade_logic::{BitVec, Evaluator, Func, Op as TermOp, Sort, Term, Terms};
@@ -23,14 +23,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scal {
     Bits(u128),
-    Pointer { object: u64, address: u64 },
+    Pointer { object: Option<ObjectId>, address: u64 },
     Function(FuncId),
 }
 
 /// An object of a run.
 #[derive(Clone, Debug)]
 struct Object {
-    key: u64,
+    id: ObjectId,
     bytes: Vec<u8>,
     heap: bool,
     var: Option<VarId>,
@@ -46,10 +46,10 @@ struct World {
 /// What is known about all objects of a run so far.
 #[derive(Default)]
 struct Book {
-    bases: FxHashMap<u64, (u64, u64)>,
-    sites: FxHashMap<u64, EdgeId>,
+    bases: FxHashMap<ObjectId, (u64, u64)>,
+    sites: FxHashMap<ObjectId, EdgeId>,
     /// Numbers of the objects that were made during the run.
-    made: FxHashMap<u64, u64>,
+    made: FxHashMap<ObjectId, u64>,
 }
 
 impl Book {
@@ -64,8 +64,8 @@ fn scal(state: &State<'_>, value: palisade_interp::Value) -> Scal {
         return Scal::Bits(value.bits);
     }
     let address = value.bits as u64;
-    match state.function_at(address) {
-        Some(func) if value.object() == 0 => Scal::Function(func),
+    match state.function_at(value) {
+        Some(func) if value.object().is_none() => Scal::Function(func),
         _ => Scal::Pointer { object: value.object(), address },
     }
 }
@@ -74,25 +74,27 @@ impl World {
     fn of(state: &State<'_>, book: &mut Book) -> World {
         let p = state.program();
         let word = u64::from(p.data_model.ptr_bits()) / 8;
-        let mut owners: FxHashMap<u64, VarId> = FxHashMap::default();
+        let mut owners: FxHashMap<ObjectId, VarId> = FxHashMap::default();
         let mut registers = Vec::new();
         for v in p.vars.ids() {
-            owners.extend(state.object_of(v).map(|key| (key, v)));
+            owners.extend(state.object_of(v).map(|id| (id, v)));
             registers.extend(state.var(v).map(|value| (v, scal(state, value))));
         }
         let objects = state.objects().map(|o| {
-            book.bases.insert(o.key, (o.base, o.bytes.len() as u64));
+            book.bases.insert(o.id, (o.base, o.bytes.len() as u64));
             let offsets = (0..o.bytes.len() as u64).filter(|i| i % word == 0);
-            let pointers = offsets.filter_map(|i| Some((i, scal(state, state.pointer_in(o.key, i)?))));
+            let pointers = offsets.filter_map(|i| Some((i, scal(state, state.pointer_in(o.id, i)?))));
             // Memory forgets whose object a pointer was made for when that dies.
             let pointers = pointers
-                .filter(|(_, p)| !matches!(*p, Scal::Pointer { object: 0, address } if book.was_at(address)))
+                .filter(
+                    |(_, p)| !matches!(*p, Scal::Pointer { object: None, address } if book.was_at(address)),
+                )
                 .collect();
             Object {
-                key: o.key,
+                id: o.id,
                 bytes: o.bytes.to_vec(),
                 heap: o.heap,
-                var: owners.get(&o.key).copied(),
+                var: owners.get(&o.id).copied(),
                 pointers,
             }
         });
@@ -139,17 +141,23 @@ trait Side {
     fn number(&self, object: &Object, book: &Book) -> Option<u64> {
         match object.var {
             Some(v) if !self.moves(v) => Some(self.variable(v)),
-            _ => book.made.get(&object.key).copied(),
+            _ => book.made.get(&object.id).copied(),
         }
     }
 
     /// A pointer or other scalar as bits.
-    fn value(&self, scal: Scal, bits_of: u32, numbers: &FxHashMap<u64, u64>, book: &Book) -> Option<BitVec> {
+    fn value(
+        &self,
+        scal: Scal,
+        bits_of: u32,
+        numbers: &FxHashMap<ObjectId, u64>,
+        book: &Book,
+    ) -> Option<BitVec> {
         let (object, offset) = match scal {
             Scal::Bits(value) => return Some(bits(bits_of, value)),
             Scal::Function(f) => (self.function(f), 0),
-            Scal::Pointer { object: 0, address } => (0, address),
-            Scal::Pointer { object, address } => {
+            Scal::Pointer { object: None, address } => (0, address),
+            Scal::Pointer { object: Some(object), address } => {
                 (*numbers.get(&object)?, address.wrapping_sub(book.bases.get(&object)?.0))
             }
         };
@@ -217,8 +225,8 @@ impl Side for PlainSide<'_> {
 
     fn known(&self, world: &World, book: &Book) -> Vec<Known> {
         let layout = &self.encoder.layout;
-        let mut numbers: FxHashMap<u64, u64> = book.made.clone();
-        numbers.extend(world.objects.iter().filter_map(|o| Some((o.key, self.number(o, book)?))));
+        let mut numbers: FxHashMap<ObjectId, u64> = book.made.clone();
+        numbers.extend(world.objects.iter().filter_map(|o| Some((o.id, self.number(o, book)?))));
         let mut out = Vec::new();
         for &(v, value) in &world.registers {
             let Some(scalar) = self.p.scalar_of(self.p.vars[v].ty) else { continue };
@@ -230,7 +238,7 @@ impl Side for PlainSide<'_> {
             }
         }
         for object in &world.objects {
-            let Some(&number) = numbers.get(&object.key) else { continue };
+            let Some(&number) = numbers.get(&object.id) else { continue };
             let home = object.var.map(|v| layout.homes[v]);
             let (slot, whole) = match home {
                 Some(Home::Memory { bytes, life, .. }) => {
@@ -247,7 +255,9 @@ impl Side for PlainSide<'_> {
                 let word = self.width() as usize / 8;
                 let start = (i - i % word) as u64;
                 match object.pointers.get(&start) {
-                    Some(&Scal::Pointer { object, .. }) => numbers.get(&object).copied().unwrap_or(0),
+                    Some(&Scal::Pointer { object: Some(object), .. }) => {
+                        numbers.get(&object).copied().unwrap_or(0)
+                    }
                     Some(&Scal::Function(f)) => self.function(f),
                     _ => 0,
                 }
@@ -347,8 +357,8 @@ impl Side for FastSide<'_> {
     fn known(&self, world: &World, book: &Book) -> Vec<Known> {
         let layout = self.encoder.layout();
         let regions = self.encoder.regions();
-        let mut numbers: FxHashMap<u64, u64> = book.made.clone();
-        numbers.extend(world.objects.iter().filter_map(|o| Some((o.key, self.number(o, book)?))));
+        let mut numbers: FxHashMap<ObjectId, u64> = book.made.clone();
+        numbers.extend(world.objects.iter().filter_map(|o| Some((o.id, self.number(o, book)?))));
         let mut out = Vec::new();
         for &(v, value) in &world.registers {
             let Some(scalar) = self.p.scalar_of(self.p.vars[v].ty) else { continue };
@@ -360,7 +370,7 @@ impl Side for FastSide<'_> {
             }
         }
         for object in &world.objects {
-            let Some(&number) = numbers.get(&object.key) else { continue };
+            let Some(&number) = numbers.get(&object.id) else { continue };
             if let Some(v) = object.var
                 && let Some(slot) = layout.local_object(v)
             {
@@ -373,7 +383,7 @@ impl Side for FastSide<'_> {
                     continue;
                 }
                 Some(v) => regions.points_to.home(v),
-                None => book.sites.get(&object.key).and_then(|e| regions.points_to.site(*e)),
+                None => book.sites.get(&object.id).and_then(|e| regions.points_to.site(*e)),
             };
             let Some(home) = home else { continue };
             for k in 0..object.bytes.len() {
@@ -605,15 +615,15 @@ impl<'s> Comparison<'s> {
                 Some(v) if !self.side.moves(v) => continue,
                 // Before its first life a variable has the number that it is named by.
                 Some(v) if entered != Some(v) => {
-                    self.book.made.entry(object.key).or_insert(self.side.variable(v));
+                    self.book.made.entry(object.id).or_insert(self.side.variable(v));
                     continue;
                 }
-                None if self.book.made.contains_key(&object.key) => continue,
+                None if self.book.made.contains_key(&object.id) => continue,
                 _ => {}
             }
-            self.book.made.insert(object.key, self.next);
+            self.book.made.insert(object.id, self.next);
             self.next += 1;
-            self.book.sites.extend(self.last.map(|e| (object.key, e)));
+            self.book.sites.extend(self.last.map(|e| (object.id, e)));
         }
         let visits = self.visits.entry(edge).or_default();
         *visits += 1;
@@ -655,7 +665,7 @@ impl<'s> Comparison<'s> {
         }
         for object in &world.objects {
             if let (Some(n), Some(&b)) =
-                (self.side.number(object, &self.book), self.book.bases.get(&object.key))
+                (self.side.number(object, &self.book), self.book.bases.get(&object.id))
             {
                 starts.insert(n, b);
             }

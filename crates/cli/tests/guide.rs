@@ -1,0 +1,45 @@
+//! The guide says what happens: its commands are run, and the lines under them are expected.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+}
+
+/// Whether lines are as expected, where `...` stands for any number of them.
+fn fits(want: &[&str], got: &[&str]) -> bool {
+    match want {
+        [] => got.is_empty(),
+        ["...", rest @ ..] => (0..=got.len()).any(|n| fits(rest, &got[n..])),
+        [line, rest @ ..] => got.first() == Some(line) && fits(rest, &got[1..]),
+    }
+}
+
+#[test]
+fn the_commands_of_the_guide_print_what_it_says() {
+    let guide = std::fs::read_to_string(root().join("docs/guide.md")).expect("the guide is there");
+    let mut commands = 0;
+    for block in guide.split("```console\n$ palisade ").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let (command, want) = block.split_once('\n').expect("a line under the command");
+        let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .current_dir(root())
+            .args(command.split_whitespace())
+            .output()
+            .expect("the binary runs");
+        let got = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (want, got): (Vec<&str>, Vec<&str>) = (want.lines().collect(), got.lines().collect());
+        assert!(fits(&want, &got), "palisade {command}\nwant\n{}\ngot\n{}", want.join("\n"), got.join("\n"));
+        commands += 1;
+    }
+    assert!(commands >= 6, "{commands}");
+}
+
+#[test]
+fn dots_stand_for_lines() {
+    assert!(
+        fits(&["a", "...", "d"], &["a", "b", "c", "d"]) && fits(&["..."], &[]) && fits(&["...", "a"], &["a"])
+    );
+    assert!(!fits(&["a", "...", "d"], &["a", "b"]) && !fits(&["a"], &["a", "b"]));
+}
