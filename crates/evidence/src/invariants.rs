@@ -2,9 +2,35 @@
 //!
 //! A fact about all elements of an array speaks about a *ghost*, an integer that the program does
 //! not have and no step changes: what holds for an arbitrary value of the ghost holds for all.
+//!
+//! A fact about what a loop has computed so far may speak about its [`History`].
 
 use palisade_base::Span;
 use palisade_cfa::*;
+
+/// A ghost array that remembers the passes of a loop: whenever control gets to the loop head, the element
+/// at the value of `index` becomes the value of `value`. So an accumulator of the loop leaves its trail,
+/// `H[i + 1] = f(H[i], a[i])`, and later loops over the same elements can be compared with it.
+///
+/// The program is unaware of the array and only two of its variables are read, so no run of it changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct History {
+    /// The loop head.
+    pub head: LocId,
+    /// Which element is written, an integer.
+    pub index: VarId,
+    /// What it becomes, an integer.
+    pub value: VarId,
+}
+
+/// A variable of a pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Added {
+    /// A ghost: no step changes it, and facts hold for all its values.
+    Ghost,
+    /// The history of a loop.
+    History(History),
+}
 
 /// Facts that hold whenever control is at a location, as expressions in a pool that continues the
 /// program's own.
@@ -15,6 +41,7 @@ pub struct Invariants {
     vars: Vec<Var>,
     types: Vec<Type>,
     base: [usize; 4],
+    added: Vec<Added>,
     /// Location and fact; all facts of a location hold together.
     pub at: Vec<(LocId, ExprId)>,
 }
@@ -28,6 +55,7 @@ impl Invariants {
             vars: Vec::new(),
             types: Vec::new(),
             base: base(program),
+            added: Vec::new(),
             at: Vec::new(),
         }
     }
@@ -35,27 +63,78 @@ impl Invariants {
     /// The type of ghosts.
     pub const GHOST: IntTy = IntTy { bits: 64, signed: true };
 
-    /// Adds a ghost, a variable that no step changes: facts hold for all its values.
-    pub fn ghost(&mut self, program: &Program, name: &str) -> VarId {
+    /// Elements of a history by its type. A proof is about arrays that never end; runs that look at facts need
+    /// some room.
+    const HISTORY: u64 = 1 << 10;
+
+    /// The type of ghosts in the pool, its first one.
+    fn ghost_type(&mut self) -> TypeId {
         if self.types.is_empty() {
             self.types.push(Type::Int(Self::GHOST));
         }
+        TypeId(self.base[3] as u32)
+    }
+
+    fn add_var(&mut self, added: Added, name: &str, ty: TypeId, kind: VarKind) -> VarId {
         self.vars.push(Var {
             name: name.into(),
-            ty: TypeId(self.base[3] as u32),
-            kind: VarKind::Temp(program.entry),
+            ty,
+            kind,
             address_taken: false,
             init: Init::Unknown,
             read_only: false,
             span: Span::NONE,
             scope: Span::NONE,
         });
+        self.added.push(added);
         VarId((self.base[2] + self.vars.len() - 1) as u32)
     }
 
+    /// Adds a ghost, a variable that no step changes: facts hold for all its values.
+    pub fn ghost(&mut self, program: &Program, name: &str) -> VarId {
+        let ty = self.ghost_type();
+        self.add_var(Added::Ghost, name, ty, VarKind::Temp(program.entry))
+    }
+
+    /// Adds the history of a loop; nothing if its variables are no integers.
+    pub fn history(&mut self, program: &Program, name: &str, history: History) -> Option<VarId> {
+        let elem = program.vars[history.value].ty;
+        let integer = |var: VarId| program.scalar_of(program.vars[var].ty)?.int();
+        integer(history.index)?;
+        integer(history.value)?;
+        self.ghost_type();
+        self.types.push(Type::Array(elem, Some(Self::HISTORY)));
+        let ty = TypeId((self.base[3] + self.types.len() - 1) as u32);
+        Some(self.add_var(Added::History(history), name, ty, VarKind::Global))
+    }
+
+    /// The variables of the pool, in the order in which they were added.
+    pub fn added(&self) -> impl Iterator<Item = (VarId, Added)> {
+        let first = self.base[2];
+        self.added.iter().enumerate().map(move |(i, added)| (VarId((first + i) as u32), *added))
+    }
+
     /// All ghosts.
-    pub fn ghosts(&self) -> impl Iterator<Item = VarId> + use<> {
-        (self.base[2]..self.base[2] + self.vars.len()).map(|v| VarId(v as u32))
+    pub fn ghosts(&self) -> impl Iterator<Item = VarId> {
+        self.added().filter(|(_, added)| *added == Added::Ghost).map(|(var, _)| var)
+    }
+
+    /// An element of a history.
+    pub fn element(&mut self, program: &Program, history: VarId, index: ExprId) -> ExprId {
+        let place = self.element_place(program, history, index);
+        let ty = program.scalar_of(place.ty).expect("histories hold integers");
+        let place = self.place(place);
+        self.expr(ty, ExprKind::Load(place))
+    }
+
+    fn element_place(&self, program: &Program, history: VarId, index: ExprId) -> Place {
+        let Added::History(History { value, .. }) = self.added[history.0 as usize - self.base[2]] else {
+            panic!("the variable is no history")
+        };
+        let ty = program.vars[value].ty;
+        let stride = program.size_of(ty).expect("integers have a size");
+        let path = [Proj::Index { index, stride }].into_iter().collect();
+        Place { base: Base::Var(history), path, ty, bits: None }
     }
 
     /// The value of a ghost.
@@ -123,7 +202,8 @@ impl Invariants {
     }
 
     /// The program with the pool of these invariants appended, so that [`Invariants::at`] can be
-    /// read in it.
+    /// read in it, and with the histories written on the way to their loop heads. All locations and edges keep
+    /// their numbers.
     pub fn extend(&self, program: &Program) -> Program {
         assert_eq!(self.base, base(program), "invariants of another program");
         let mut program = program.clone();
@@ -139,7 +219,30 @@ impl Invariants {
         for ty in &self.types {
             program.types.push(ty.clone());
         }
+        self.weave(&mut program, Some);
         program
+    }
+
+    /// Writes the histories on the way to their loop heads, in a program with the pool of these invariants. `at`
+    /// tells where a loop head is found there.
+    pub fn weave(&self, program: &mut Program, at: impl Fn(LocId) -> Option<LocId>) {
+        for (array, added) in self.added() {
+            let Added::History(history) = added else { continue };
+            let Some(head) = at(history.head) else { continue };
+            let [index, value] = [history.index, history.value].map(|var| {
+                let place = program.var_place(var);
+                let ty = program.scalar_of(program.vars[var].ty).expect("histories are about integers");
+                program.exprs.push(Expr { ty, kind: ExprKind::Load(place) })
+            });
+            let dst = program.places.push(self.element_place(program, array, index));
+            for edge in std::mem::take(&mut program.locs[head].inc) {
+                let (func, span) = (program.locs[head].func, program.edges[edge].span);
+                let before = program.add_loc(func, span);
+                program.edges[edge].dst = before;
+                program.locs[before].inc.push(edge);
+                program.add_edge(before, Op::Assign { dst, src: value }, head, span);
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod invariants;
 
-pub use invariants::Invariants;
+pub use invariants::{Added, History, Invariants};
 
 use palisade_cfa::{EdgeId, LocId, VarId};
 use palisade_task::Task;

@@ -4,7 +4,7 @@ use palisade_domains::{DOMAINS, Domain};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
-use palisade_engines::houdini::{Arrays, Houdini, Memory};
+use palisade_engines::houdini::{Accumulations, Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::numpred::NumPred;
@@ -45,6 +45,11 @@ pub fn analyses() -> Vec<Analysis> {
             4,
             "the largest inductive set of facts about all elements of arrays in a range",
             Box::new(Arrays),
+        ),
+        entry(
+            4,
+            "the largest inductive set of facts about sums and other folds over arrays",
+            Box::new(Accumulations),
         ),
         entry(8, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
         entry(3, "k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),

@@ -8,7 +8,7 @@
 use crate::coding::{Damaged, Reader, Writer, damaged};
 use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
-use palisade_evidence::{Certificate, Chosen, Counterexample, Cover, Invariants};
+use palisade_evidence::{Added, Certificate, Chosen, Counterexample, Cover, History, Invariants};
 use palisade_task::Task;
 use palisade_task::contracts::{Atom, Clause, Contract, Relation, Term, Value};
 use smallvec::SmallVec;
@@ -81,7 +81,13 @@ pub fn read(r: &mut Reader<'_>, task: &Task, weave: Weave<'_>) -> Result<Certifi
 
 fn write_invariants(w: &mut Writer, invariants: &Invariants) {
     let (exprs, places) = invariants.pool();
-    w.number(invariants.ghosts().count() as u128);
+    let added: Vec<Added> = invariants.added().map(|(_, added)| added).collect();
+    w.list(&added, |w, added| match added {
+        Added::Ghost => w.number(0),
+        Added::History(History { head, index, value }) => {
+            [1, head.0, index.0, value.0].iter().for_each(|n| w.number(u128::from(*n)));
+        }
+    });
     w.list(places, write_place);
     w.list(exprs, write_expr);
     w.list(&invariants.at, |w, (loc, fact)| [loc.0, fact.0].iter().for_each(|n| w.number(u128::from(*n))));
@@ -89,12 +95,26 @@ fn write_invariants(w: &mut Writer, invariants: &Invariants) {
 
 fn read_invariants(r: &mut Reader<'_>, p: &Program) -> Result<Invariants, Damaged> {
     let mut invariants = Invariants::none(p);
-    let ghosts: usize = r.number()?;
-    if ghosts > 64 {
-        return damaged("too many ghosts");
+    let added = r.list(|r| {
+        Ok(match r.number::<u8>()? {
+            0 => Added::Ghost,
+            1 => {
+                let head = LocId(r.below(p.locs.len())?);
+                let [index, value] = [r.below(p.vars.len())?, r.below(p.vars.len())?].map(VarId);
+                Added::History(History { head, index, value })
+            }
+            _ => return damaged("an unknown kind of variable"),
+        })
+    })?;
+    if added.len() > 64 {
+        return damaged("too many variables");
     }
-    for i in 0..ghosts {
-        invariants.ghost(p, &format!("ghost{i}"));
+    for (i, added) in added.into_iter().enumerate() {
+        match added {
+            Added::Ghost => Some(invariants.ghost(p, &format!("ghost{i}"))),
+            Added::History(history) => invariants.history(p, &format!("H{i}"), history),
+        }
+        .ok_or_else(|| Damaged("a history is about integers".into()))?;
     }
     let places = r.list(read_place)?;
     let exprs = r.list(read_expr)?;

@@ -119,9 +119,19 @@ impl Task {
         id
     }
 
-    /// The same question about a program with more expressions in its pools: nothing else may
-    /// differ from [`Task::program`].
+    /// The same question about a program with more expressions in its pools, and steps that the program of
+    /// [`Task::program`] is unaware of: nothing else may differ.
     pub fn with_program(&self, program: Program) -> Task {
+        let mut origin = self.origin.clone();
+        // A step that was added leads from a location with one way in, which is not new or was added before.
+        for edge in self.program.edges.len()..program.edges.len() {
+            let edge = &program.edges[EdgeId(edge as u32)];
+            let before = origin.edges[program.locs[edge.src].inc[0]];
+            origin.edges.push(before);
+            let (frame, loc) = (origin.frames_of[edge.dst], origin.locs[edge.dst]);
+            origin.frames_of.push(frame);
+            origin.locs.push(loc);
+        }
         Task {
             source: self.source.clone(),
             program,
@@ -129,7 +139,7 @@ impl Task {
             cuts: self.cuts.clone(),
             recursion: self.recursion,
             recursion_cut: self.recursion_cut,
-            origin: self.origin.clone(),
+            origin,
         }
     }
 

@@ -52,6 +52,14 @@ impl Carried {
         for var in with_pool.vars.iter().skip(known_vars) {
             program.vars.push(var.clone());
         }
+        let mut places = FxHashMap::default();
+        for loc in program.locs.ids() {
+            places.entry((whole.origin.frames_of[loc], whole.origin.locs[loc])).or_insert(loc);
+        }
+        let at = |loc: LocId| (reduced.origin.frames_of[loc], reduced.origin.locs[loc]);
+        if let Some(pool) = pool {
+            pool.weave(&mut program, |head| places.get(&at(head)).copied());
+        }
         let mut task = whole.with_program(program);
         task.origin.pieces = reduced.origin.pieces.clone();
         task.origin.pieces.retain(|_, (of, _)| of.0 < known_vars as u32);
@@ -60,11 +68,6 @@ impl Carried {
         if let Some(finding) = findings.first() {
             return Err(Rejection::Wrong(format!("the expressions are not well formed: {finding}")));
         }
-        let mut places = FxHashMap::default();
-        for loc in task.program.locs.ids() {
-            places.entry((task.origin.frames_of[loc], task.origin.locs[loc])).or_insert(loc);
-        }
-        let at = |loc: LocId| (reduced.origin.frames_of[loc], reduced.origin.locs[loc]);
         let reduced = reduced.program.locs.ids().map(at).collect();
         Ok(Carried { task, places, reduced, known_vars, ghosts })
     }

@@ -4,11 +4,13 @@
 //! Candidates are what the numeric domains found, comparisons of variables with constants and with
 //! each other, remainders, the program's own conditions, and, in a second round, implications
 //! between them ([`scalars`]); for programs with arrays, facts about all elements in a range
-//! ([`cells`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a
-//! run contradicts is dropped ([`sample`]), then what a step can break, until the rest is preserved by
-//! every loop-free segment ([`refine`]). If the rest excludes the errors, it is the proof.
+//! ([`cells`]) and about what loops accumulate ([`folds`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a
+//! run contradicts is dropped ([`sample`]), then what a loop-free segment can break, as far as it matters for
+//! excluding the errors ([`refine`]). What is needed of the rest is the proof.
 
 mod cells;
+mod folds;
+mod passes;
 mod pointers;
 mod refine;
 mod relevant;
@@ -18,6 +20,7 @@ pub(crate) mod scalars;
 use crate::numeric::{DELAY, fixed_point};
 use crate::{Certificate, Engine, Outcome};
 use cells::Cells;
+use folds::Folds;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_domains::Domain;
@@ -83,6 +86,28 @@ impl Engine for Arrays {
             }
         }
         Outcome::Unknown("no inductive set of candidates".into())
+    }
+}
+
+/// The engine `folds`.
+pub struct Accumulations;
+
+impl Engine for Accumulations {
+    fn name(&self) -> &'static str {
+        "folds"
+    }
+
+    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+        let Some(folds) = Folds::new(&task.program, Invariants::none(&task.program)) else {
+            return Outcome::Unknown("no two loops accumulate elements of an array".into());
+        };
+        let (mut pool, mut found) = folds.candidates();
+        let conditions = Guesses::new(&task.program, &mut pool).conditions;
+        for cond in conditions {
+            let not = pool.expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, cond));
+            found.extend([cond, not].map(|expr| Candidate { expr, at: None, ghosts: 0 }));
+        }
+        conclude(task, pool, found, budget, progress)
     }
 }
 

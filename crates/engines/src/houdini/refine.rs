@@ -1,4 +1,4 @@
-//! The largest inductive set of candidates.
+//! An inductive set of candidates that excludes the errors.
 
 use super::relevant::Relevance;
 use super::sample::contradict;
@@ -9,6 +9,9 @@ use palisade_encode::{Encoder, State};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashSet;
+
+/// Conflicts of the SAT solver that a question may take while candidates are dropped on suspicion.
+const CONFLICTS: u64 = 300;
 
 /// A fact that may hold at loop heads.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +52,13 @@ struct Refiner<'t> {
     /// The loop heads, and which candidates are still believed at each.
     heads: Vec<LocId>,
     alive: Vec<Vec<bool>>,
+    /// Which of them the proof uses.
+    needed: Vec<Vec<bool>>,
     sources: Vec<Source>,
     budget: &'t Budget,
 }
 
-/// The largest inductive set of candidates at each loop head, if it excludes the errors.
+/// Candidates at each loop head that are inductive together and exclude the errors, if there are such.
 ///
 /// `task` is extended by the candidates' pool, of which `ghosts` are the ghosts.
 pub fn inductive(
@@ -98,18 +103,8 @@ pub fn inductive(
         })
         .collect();
     contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
-    let mut refiner = Refiner { terms, encoder, solver, candidates, ghosts, heads, alive, sources, budget };
-    loop {
-        let mut changed = false;
-        for source in 0..refiner.sources.len() {
-            for end in 0..refiner.sources[source].ends.len() {
-                changed |= refiner.weaken(source, end)?;
-            }
-        }
-        if !changed {
-            return refiner.conclude();
-        }
-    }
+    let needed = alive.iter().map(|alive| vec![false; alive.len()]).collect();
+    Refiner { terms, encoder, solver, candidates, ghosts, heads, alive, needed, sources, budget }.prove()
 }
 
 /// Candidates that are not constant and not the same formula as an earlier one.
@@ -127,13 +122,13 @@ fn distinct(terms: &mut Terms, encoder: &mut Encoder<'_>, candidates: &[Candidat
 }
 
 impl Refiner<'_> {
-    /// What is believed where a source starts.
-    fn assumption(&mut self, source: usize) -> Term {
-        let Some(head) = self.sources[source].head else { return self.terms.tru() };
+    /// What is believed where a source starts, by candidate.
+    fn parts(&mut self, source: usize) -> Vec<(usize, Term)> {
+        let Some(head) = self.sources[source].head else { return Vec::new() };
         let Source { start, indices, .. } = &self.sources[source];
-        let mut all = Vec::new();
-        for (candidate, _) in self.candidates.iter().zip(&self.alive[head]).filter(|(_, alive)| **alive) {
-            all.push(self.encoder.cond(&mut self.terms, start, candidate.expr));
+        let mut parts = Vec::new();
+        for (i, candidate) in self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]) {
+            let mut all = vec![self.encoder.cond(&mut self.terms, start, candidate.expr)];
             for values in indices.iter().filter(|v| v.len() == candidate.ghosts) {
                 let mut instance = start.clone();
                 for (&ghost, &value) in self.ghosts.iter().zip(values) {
@@ -143,83 +138,158 @@ impl Refiner<'_> {
                 }
                 all.push(self.encoder.cond(&mut self.terms, &instance, candidate.expr));
             }
+            parts.push((i, self.terms.and_all(all)));
         }
-        self.terms.and_all(all)
+        parts
     }
 
-    /// Drops candidates that a segment can break. Tells whether there was one.
-    fn weaken(&mut self, source: usize, end: usize) -> Result<bool, Stop> {
-        let loc = self.sources[source].ends[end].loc;
-        let Some(head) = self.heads.iter().position(|&h| h == loc) else { return Ok(false) };
-        let guard = self.sources[source].ends[end].state.guard(&mut self.terms);
-        let mut changed = false;
-        let goals: Vec<Option<Term>> = (0..self.candidates.len())
-            .map(|i| {
-                self.alive[head][i].then(|| {
-                    self.encoder.cond(
-                        &mut self.terms,
-                        &self.sources[source].ends[end].state,
-                        self.candidates[i].expr,
-                    )
-                })
-            })
-            .collect();
+    /// Drops what segments can break, in the order of the program, as far as little effort shows it. So later
+    /// steps do not rely on what the program's first steps contradict.
+    fn weaken(&mut self) -> Result<(), Stop> {
+        let limits = |conflicts| Limits { budget: self.budget.clone(), conflicts, ..Limits::default() };
+        let (little, all) = (limits(Some(CONFLICTS)), limits(None));
+        self.solver.set_limits(little);
+        for source in 0..self.sources.len() {
+            for end in 0..self.sources[source].ends.len() {
+                let loc = self.sources[source].ends[end].loc;
+                if let Some(head) = self.heads.iter().position(|&h| h == loc) {
+                    self.weaken_at(source, end, head)?;
+                }
+            }
+        }
+        self.solver.set_limits(all);
+        Ok(())
+    }
+
+    /// Drops candidates at a loop head that a segment can break.
+    fn weaken_at(&mut self, source: usize, end: usize, head: usize) -> Result<(), Stop> {
+        let mut goals = self.goals(source, end, head);
         loop {
             self.budget.check()?;
-            let assumed = self.assumption(source);
-            let all = self
-                .terms
-                .and_all(goals.iter().enumerate().filter_map(|(i, g)| g.filter(|_| self.alive[head][i])));
-            let broken = self.terms.not(all);
-            if self.terms.bool_value(broken) == Some(false) {
-                return Ok(changed);
-            }
-            match self.solver.check(&mut self.terms, &[assumed, guard, broken]) {
-                Answer::Unsat => return Ok(changed),
-                Answer::Unknown(_) => {
-                    self.budget.check()?;
-                    // Without an answer nothing may be believed at this end.
-                    self.alive[head].fill(false);
-                    return Ok(true);
-                }
-                Answer::Sat => {}
-            }
-            let Some(model) = self.solver.model(&mut self.terms) else {
-                self.alive[head].fill(false);
-                return Ok(true);
-            };
-            let mut evaluator = Evaluator::new(&model);
-            for (i, goal) in goals.iter().enumerate() {
-                if let Some(goal) = *goal
-                    && self.alive[head][i]
-                    && !evaluator.truth(&self.terms, goal)
-                {
-                    self.alive[head][i] = false;
-                    changed = true;
-                }
+            let state = &self.sources[source].ends[end].state;
+            let mut question = vec![state.guard(&mut self.terms)];
+            question.extend(self.parts(source).into_iter().map(|(_, part)| part));
+            let all = self.terms.and_all(goals.iter().map(|(_, goal)| *goal));
+            question.push(self.terms.not(all));
+            if !self.solver.check(&mut self.terms, &question).is_sat() || !self.drop(head, &mut goals) {
+                return Ok(());
             }
         }
     }
 
-    /// The surviving candidates, if no error is possible under them.
-    fn conclude(mut self) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
-        for source in 0..self.sources.len() {
-            let assumed = self.assumption(source);
-            for end in 0..self.sources[source].ends.len() {
-                if self.heads.contains(&self.sources[source].ends[end].loc) {
-                    continue;
-                }
-                let guard = self.sources[source].ends[end].state.guard(&mut self.terms);
-                if !self.solver.check(&mut self.terms, &[assumed, guard]).is_unsat() {
-                    self.budget.check()?;
-                    return Ok(None);
+    /// The candidates that are believed at a loop head, as a segment leaves them.
+    fn goals(&mut self, source: usize, end: usize, head: usize) -> Vec<(usize, Term)> {
+        let state = &self.sources[source].ends[end].state;
+        let alive = self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]);
+        alive.map(|(i, c)| (i, self.encoder.cond(&mut self.terms, state, c.expr))).collect()
+    }
+
+    /// Drops the candidates that the solver's model contradicts. Tells whether there was one.
+    fn drop(&mut self, head: usize, goals: &mut Vec<(usize, Term)>) -> bool {
+        let Some(model) = self.solver.model(&mut self.terms) else { return false };
+        let mut evaluator = Evaluator::new(&model);
+        let before = goals.len();
+        goals.retain(|&(i, goal)| {
+            let holds = evaluator.truth(&self.terms, goal);
+            if !holds {
+                (self.alive[head][i], self.needed[head][i]) = (false, false);
+            }
+            holds
+        });
+        goals.len() < before
+    }
+
+    /// Looks for a set of candidates that exclude the errors and that every segment preserves.
+    ///
+    /// It goes backwards: the errors tell which candidates they need, and each segment tells which it
+    /// needs to preserve those that are needed already. A segment may rely on all that is believed; what
+    /// it can break even so is in no inductive set, and is believed no longer. Candidates that nothing
+    /// needs are never looked at.
+    fn prove(mut self) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
+        self.weaken()?;
+        // How much was needed at each end when it was shown.
+        let mut shown: Vec<Vec<Option<usize>>> =
+            self.sources.iter().map(|source| vec![None; source.ends.len()]).collect();
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for source in 0..self.sources.len() {
+                for end in 0..self.sources[source].ends.len() {
+                    let loc = self.sources[source].ends[end].loc;
+                    let head = self.heads.iter().position(|&h| h == loc);
+                    let goals = head.map_or(0, |head| self.needed[head].iter().filter(|n| **n).count());
+                    if head.is_some() && goals == 0 || shown[source][end] == Some(goals) {
+                        continue;
+                    }
+                    settled = false;
+                    if self.show(source, end, head)? {
+                        shown[source][end] = Some(goals);
+                    } else if let Some(head) = head {
+                        // What relied on something that is believed no longer must be shown again.
+                        for (other, shown) in self.sources.iter().zip(&mut shown) {
+                            if other.head == Some(head) {
+                                shown.fill(None);
+                            }
+                        }
+                    } else {
+                        return Ok(None);
+                    }
                 }
             }
         }
         let mut at = Vec::new();
-        for (head, alive) in self.heads.iter().zip(&self.alive) {
-            at.extend(self.candidates.iter().zip(alive).filter(|(_, a)| **a).map(|(c, _)| (*head, c.expr)));
+        for (head, needed) in self.heads.iter().zip(&self.needed) {
+            at.extend(self.candidates.iter().zip(needed).filter(|(_, n)| **n).map(|(c, _)| (*head, c.expr)));
         }
         Ok(Some(at))
+    }
+
+    /// Shows that a segment ends in an error (without `head`) never, or at a loop head only in states of all
+    /// candidates that are needed there. Notes what that needs. If it is not so, drops the candidates that can
+    /// be broken.
+    fn show(&mut self, source: usize, end: usize, head: Option<usize>) -> Result<bool, Stop> {
+        self.budget.check()?;
+        let parts = self.parts(source);
+        let mut goals = head.map_or_else(Vec::new, |head| self.goals(source, end, head));
+        let state = &self.sources[source].ends[end].state;
+        let mut question = vec![state.guard(&mut self.terms)];
+        if let Some(head) = head {
+            let needed = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal);
+            let all = self.terms.and_all(needed);
+            question.push(self.terms.not(all));
+        }
+        // What is needed anyway may do.
+        let from = self.sources[source].head;
+        if let Some(from) = from {
+            let mut known = question.clone();
+            known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
+            if self.solver.check(&mut self.terms, &known).is_unsat() {
+                return Ok(true);
+            }
+        }
+        question.extend(parts.iter().map(|(_, part)| *part));
+        match self.solver.check(&mut self.terms, &question) {
+            Answer::Unsat => {
+                let core = self.solver.unsat_core();
+                if let Some(from) = from {
+                    for (i, part) in &parts {
+                        self.needed[from][*i] |= core.contains(part);
+                    }
+                }
+                return Ok(true);
+            }
+            Answer::Unknown(_) => self.budget.check()?,
+            Answer::Sat => {
+                if head.is_some_and(|head| self.drop(head, &mut goals)) {
+                    return Ok(false);
+                }
+            }
+        }
+        // Without an answer nothing may be believed at this end.
+        if let Some(head) = head {
+            self.alive[head].fill(false);
+            self.needed[head].fill(false);
+        }
+        Ok(false)
     }
 }
