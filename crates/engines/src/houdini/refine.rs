@@ -225,10 +225,13 @@ impl Refiner<'_> {
                     if self.show(source, end, head)? {
                         shown[source][end] = Some(goals);
                     } else if let Some(head) = head {
-                        // What relied on something that is believed no longer must be shown again.
+                        // What relied on something that is believed no longer must be shown again, and
+                        // other things may be needed there next.
                         for (other, shown) in self.sources.iter().zip(&mut shown) {
-                            if other.head == Some(head) {
-                                shown.fill(None);
+                            for (end, shown) in other.ends.iter().zip(shown) {
+                                if other.head == Some(head) || end.loc == loc {
+                                    *shown = None;
+                                }
                             }
                         }
                     } else {
