@@ -123,6 +123,11 @@ impl Lowerer<'_> {
             };
             let fine = self.pool.not(overflow);
             self.check(CheckKind::ShiftOverflow, fine, span);
+            if self.range(a).0 < 0 {
+                let zero = self.pool.int(ty, 0);
+                let fine = self.pool.cmp(CmpOp::Le, zero, a);
+                self.check(CheckKind::ShiftOverflow, fine, span);
+            }
         }
     }
 

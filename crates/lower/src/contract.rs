@@ -19,18 +19,22 @@
 //! * `scan`: it becomes steps by its format (`formats.rs`);
 //! * `native …`, `opaque`, `unmodelled`, `pure`: an [`Effect`] of the automaton;
 //! * otherwise the alternatives for its result: a number, a range `0..n`, `any`, a parameter, `null`,
-//!   `string` or `static(N)` (memory of the library), with `!` if `errno` tells why. Of such a line
+//!   `string` or `static(N)` (memory of the library), `descriptor` (a new one), with `!` if `errno` tells why. Of such a line
 //!   C source is made: [`Contract::source`].
 //!
 //! Remarks: `errno` may change; `checked`: callers check strings and streams, though there is C source;
-//! `stops`: a success never comes back; `norun`, `notest`, `gnu` concern
+//! `stops`: a success never comes back; `determined`: the result follows from what is not modelled, so that no
+//! run gets past it; `norun`, `notest`, `gnu` concern
 //! tests only.
 
 use palisade_cfa::{DataModel, Effect, FloatTy, Native};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 const TABLE: &str = include_str!("library/functions.txt");
+
+/// Names of the library's other functions.
+const OTHERS: &str = include_str!("library/others.txt");
 
 /// What a parameter is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -210,6 +214,7 @@ impl<'t> Contract<'t> {
             "$signed_length",
             "$copy_text",
             "$scan_string",
+            "$scan_set",
             "$read_bytes",
             "$check_open",
         ];
@@ -270,6 +275,9 @@ impl<'t> Contract<'t> {
         if self.errno {
             text += "    $set_errno();\n";
         }
+        if self.has("determined") {
+            text += "    $opaque_int();\n";
+        }
         for (i, alternative) in alternatives.iter().enumerate() {
             let last = i + 1 == alternatives.len();
             if !last {
@@ -305,6 +313,7 @@ impl<'t> Contract<'t> {
             "opaque" => format!("return $opaque_{}();", word.trim_end_matches('*')),
             "null" => "return 0;".into(),
             "string" => "return $library_string();".into(),
+            "descriptor" => "return $new_descriptor();".into(),
             _ => match (
                 value.split_once(".."),
                 value.strip_prefix("static(").and_then(|v| v.strip_suffix(')')),
@@ -443,13 +452,14 @@ impl<'t> Meaning<'t> {
     }
 }
 
-/// The table by names.
+/// The table by names, and the names that are not in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Contracts(FxHashMap<&'static str, Contract<'static>>);
+pub(crate) struct Contracts(FxHashMap<&'static str, Contract<'static>>, FxHashSet<&'static str>);
 
 impl Contracts {
     pub(crate) fn new() -> Contracts {
-        Contracts(contracts().map(|c| (c.name, c)).collect())
+        let others = OTHERS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
+        Contracts(contracts().map(|c| (c.name, c)).collect(), others.collect())
     }
 
     /// The contract of a function, or of the function behind a builtin.
@@ -470,7 +480,10 @@ impl Contracts {
                 _ => self.get(name).and_then(Contract::effect),
             };
         }
-        self.get(name).and_then(Contract::effect)
+        match self.get(name) {
+            Some(contract) => contract.effect(),
+            None => self.1.contains(name).then_some(Effect::Unmodelled),
+        }
     }
 }
 

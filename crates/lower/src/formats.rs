@@ -32,6 +32,30 @@ struct Conversion {
     /// Bytes of the length modifier's integer type, if one is given; 16 for `L`.
     size: Option<u64>,
     letter: u8,
+    /// The characters of `%[`.
+    set: Set,
+}
+
+/// Which characters `%[` of `scanf` takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Set {
+    /// Those of a range.
+    Range(u8, u8),
+    /// All but one.
+    AllBut(u8),
+    /// Some that are not told.
+    Some,
+}
+
+impl Set {
+    fn of(others: bool, chars: &[u8]) -> Set {
+        match (others, chars) {
+            (false, &[c]) => Set::Range(c, c),
+            (false, &[low, b'-', high]) if low <= high => Set::Range(low, high),
+            (true, &[c]) => Set::AllBut(c),
+            _ => Set::Some,
+        }
+    }
 }
 
 /// The characters of a format between conversions, and the conversions; `None` if it has something
@@ -53,6 +77,7 @@ fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Co
             precision: Number::None,
             size: None,
             letter: 0,
+            set: Set::Some,
         };
         if scanning {
             c.suppressed = rest.next_if_eq(&b'*').is_some();
@@ -100,9 +125,15 @@ fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Co
                 continue;
             }
             b'[' if scanning => {
-                rest.next_if_eq(&b'^');
-                rest.next_if_eq(&b']');
-                rest.find(|b| *b == b']')?;
+                let others = rest.next_if_eq(&b'^').is_some();
+                let mut chars: Vec<u8> = rest.next_if_eq(&b']').into_iter().collect();
+                loop {
+                    match rest.next()? {
+                        b']' => break,
+                        c => chars.push(c),
+                    }
+                }
+                c.set = Set::of(others, &chars);
             }
             b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' | b's' | b'n' | b'p' => {}
             b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {}
@@ -384,7 +415,12 @@ impl Lowerer<'_> {
             let Some(&Arg::Scalar(to)) = given.next() else { return None };
             let to = self.pool.convert(to, Scalar::Ptr);
             let index = self.pool.int(IntTy::I32, done);
-            let happens = self.pool.cmp(CmpOp::Lt, index, count);
+            let mut happens = self.pool.cmp(CmpOp::Lt, index, count);
+            if c.letter == b'n' {
+                // Whether the input reached it is not told by what was converted before.
+                let reached = self.scanned(Scalar::BOOL, true, false, span);
+                happens = self.pool.or(happens, reached);
+            }
             let (yes, no) = (self.at.graph.node(span), self.at.graph.node(span));
             self.split(happens, yes, no, span);
             self.at.graph.move_to(Some(yes));
@@ -409,6 +445,20 @@ impl Lowerer<'_> {
             _ => None,
         };
         let ty = match (c.letter, c.size) {
+            (b'[', _) if limit.is_none() => {
+                let most = self.pool.int(self.size_t(), -1);
+                let (low, high, others) = match c.set {
+                    Set::Range(low, high) => (low, high, 0),
+                    Set::AllBut(c) => (c, c, 1),
+                    Set::Some => {
+                        self.call_effect(Effect::Opaque, span);
+                        (0, 255, 0)
+                    }
+                };
+                let [low, high, others] = [low, high, others].map(|n| self.pool.int(IntTy::I32, n.into()));
+                self.call_helper("scan_set", &[to, width.unwrap_or(most), low, high, others], span);
+                return;
+            }
             (b's' | b'[', _) => {
                 let most = self.pool.int(self.size_t(), -1);
                 let width = width.unwrap_or(most);
@@ -433,7 +483,9 @@ impl Lowerer<'_> {
             (_, Some(16)) => Scalar::Float(FloatTy::F80),
             (_, Some(_)) => Scalar::Float(FloatTy::F64),
         };
-        let value = self.scanned(ty, limit.is_some(), input, span);
+        // A width bounds the digits, and `%n` counts characters.
+        let opaque = limit.is_some() || width.is_some() || c.letter == b'n';
+        let value = self.scanned(ty, opaque, input, span);
         let ty = self.scalar_type(ty);
         let place = self.pointed_to(to, ty);
         self.check_write(place, span);

@@ -189,7 +189,10 @@ impl Describe<'_> {
             };
             return format!("{it} {}: {x} {sign} {}", outside(ty, result), operand(y));
         }
-        format!("{it} does not fit its type")
+        match self.compared(cond).and_then(|(value, _)| value.as_int()) {
+            Some(negative) => format!("{it} shifts {negative}, a negative number, to the left"),
+            None => format!("{it} does not fit its type"),
+        }
     }
 
     fn type_name(&self, ty: IntTy) -> String {

@@ -57,19 +57,31 @@ long double $fmaxl(long double x, long double y)
 //@ fdim
 double $fdim(double x, double y)
 {
-    return x <= y ? 0.0 : x - y;
+    double d = x <= y ? 0.0 : x - y;
+    // Out of range, unless an argument is.
+    if (d - d != d - d && x - x == x - x && y - y == y - y)
+        $maybe_errno();
+    return d;
 }
 
 //@ fdimf
 float $fdimf(float x, float y)
 {
-    return x <= y ? 0.0f : x - y;
+    float d = x <= y ? 0.0f : x - y;
+    // Out of range, unless an argument is.
+    if (d - d != d - d && x - x == x - x && y - y == y - y)
+        $maybe_errno();
+    return d;
 }
 
 //@ fdiml
 long double $fdiml(long double x, long double y)
 {
-    return x <= y ? 0.0L : x - y;
+    long double d = x <= y ? 0.0L : x - y;
+    // Out of range, unless an argument is.
+    if (d - d != d - d && x - x == x - x && y - y == y - y)
+        $maybe_errno();
+    return d;
 }
 
 //@ isnan __isnan
@@ -489,8 +501,11 @@ double $fmod(double x, double y)
     double rest = $fabs(x);
     double divisor = $fabs(y);
     double t;
-    if (x != x || y != y || rest - rest != rest - rest || divisor == 0.0)
+    if (x != x || y != y || rest - rest != rest - rest || divisor == 0.0) {
+        if (x == x && y == y)
+            $maybe_errno();
         return (x * y) / (x * y);
+    }
     if (divisor - divisor != divisor - divisor || rest < divisor)
         return x;
     t = divisor;
@@ -596,6 +611,7 @@ double $nextafter(double x, double y)
     if (x == y)
         return y;
     if (x == 0.0) {
+        $maybe_errno();
         u.bits = 1;
         return y > 0.0 ? u.value : -u.value;
     }
@@ -604,6 +620,9 @@ double $nextafter(double x, double y)
         u.bits++;
     else
         u.bits--;
+    // Too large, or less than the least normal number.
+    if (u.value - u.value != u.value - u.value || u.value > -0x1p-1022 && u.value < 0x1p-1022)
+        $maybe_errno();
     return u.value;
 }
 
@@ -616,6 +635,7 @@ float $nextafterf(float x, float y)
     if (x == y)
         return y;
     if (x == 0.0f) {
+        $maybe_errno();
         u.bits = 1;
         return y > 0.0f ? u.value : -u.value;
     }
@@ -624,6 +644,9 @@ float $nextafterf(float x, float y)
         u.bits++;
     else
         u.bits--;
+    // Too large, or less than the least normal number.
+    if (u.value - u.value != u.value - u.value || u.value > -0x1p-126f && u.value < 0x1p-126f)
+        $maybe_errno();
     return u.value;
 }
 

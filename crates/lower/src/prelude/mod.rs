@@ -56,7 +56,7 @@ const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *);
 
 /// Helpers that made source calls.
 const HELPERS: &str = "void $fill_some(void *, unsigned long); void $fill_string(char *, unsigned long); \
-    char *$library_string(void);\n";
+    char *$library_string(void); int $new_descriptor(void);\n";
 
 /// What opens a unit.
 const MARKER: &str = "//@ ";

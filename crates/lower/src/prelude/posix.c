@@ -7,58 +7,115 @@ int $opterr = 1;
 int $optopt = '?';
 
 //@ getopt
+// As in the GNU library: operands between options are moved behind them, unless the option string starts with
+// `+`, or with `-` to see them as arguments of an option 1, or POSIXLY_CORRECT is set.
 extern char *$optarg;
 extern int $optind, $opterr, $optopt;
-int $getopt(int n, char *const v[], const char *options)
+static int $first_operand, $last_operand;
+static void $exchange(char **v)
+{
+    // The operands [first, last) and the options [last, optind) change places.
+    while ($last_operand < $optind) {
+        char *option = v[$last_operand];
+        int i;
+        for (i = $last_operand; i > $first_operand; i--)
+            v[i] = v[i - 1];
+        v[$first_operand] = option;
+        $first_operand++;
+        $last_operand++;
+    }
+}
+static int $is_operand(const char *word)
+{
+    return word[0] != '-' || word[1] == 0;
+}
+int $getopt(int n, char *const words[], const char *options)
 {
     static char *rest;
+    static int started;
+    static int correct;
+    char **v = (char **)words;
     unsigned long i = 0;
-    char *word;
     char c;
     $optarg = 0;
-    if ($optind == 0) {
-        $optind = 1;
+    if (n < 1)
+        return -1;
+    if ($optind == 0 || !started) {
+        if ($optind == 0)
+            $optind = 1;
+        started = 1;
+        correct = $unknown_int() != 0;
+        // Few environments have it set.
+        if (correct)
+            $opaque_int();
+        $first_operand = $optind;
+        $last_operand = $optind;
         rest = 0;
     }
     if (rest == 0 || *rest == 0) {
-        if ($optind >= n)
-            return -1;
-        word = v[$optind];
-        if (word == 0 || word[0] != '-' || word[1] == 0)
-            return -1;
-        if (word[1] == '-' && word[2] == 0) {
+        if ($last_operand > $optind)
+            $last_operand = $optind;
+        if ($first_operand > $optind)
+            $first_operand = $optind;
+        if (*options != '-' && *options != '+' && !correct) {
+            if ($first_operand != $last_operand && $last_operand != $optind)
+                $exchange(v);
+            else if ($last_operand != $optind)
+                $first_operand = $optind;
+            while ($optind < n && $is_operand(v[$optind]))
+                $optind++;
+            $last_operand = $optind;
+        }
+        if ($optind != n && v[$optind][0] == '-' && v[$optind][1] == '-' && v[$optind][2] == 0) {
             $optind++;
+            if ($first_operand != $last_operand && $last_operand != $optind)
+                $exchange(v);
+            else if ($first_operand == $last_operand)
+                $first_operand = $optind;
+            $last_operand = n;
+            $optind = n;
+        }
+        if ($optind == n) {
+            if ($first_operand != $last_operand)
+                $optind = $first_operand;
             return -1;
         }
-        rest = word + 1;
+        if ($is_operand(v[$optind])) {
+            if (*options != '-')
+                return -1;
+            $optarg = v[$optind++];
+            return 1;
+        }
+        rest = v[$optind] + 1;
     }
     c = *rest++;
-    if (*options == '+' || *options == '-' || *options == ':')
+    if (*options == '+' || *options == '-')
         i = 1;
-    while (options[i] != 0 && (options[i] != c || c == ':'))
+    if (options[i] == ':')
         i++;
+    while (options[i] != 0 && (options[i] != c || c == ':' || c == ';'))
+        i++;
+    if (*rest == 0)
+        $optind++;
     if (options[i] == 0) {
         $optopt = c;
-        if (*rest == 0)
-            $optind++;
         return '?';
     }
-    if (options[i + 1] != ':') {
-        if (*rest == 0)
-            $optind++;
+    // `-W name` stands for a long option.
+    if (options[i] == 'W' && options[i + 1] == ';')
+        $unmodelled();
+    if (options[i + 1] != ':')
         return c;
-    }
-    if (*rest != 0 || options[i + 2] == ':') {
-        $optarg = *rest != 0 ? rest : 0;
+    if (*rest != 0) {
+        $optarg = rest;
         $optind++;
-    } else if ($optind + 1 >= n) {
-        $optind++;
-        $optopt = c;
-        rest = 0;
-        return options[0] == ':' ? ':' : '?';
-    } else {
-        $optarg = v[$optind + 1];
-        $optind += 2;
+    } else if (options[i + 2] != ':') {
+        if ($optind == n) {
+            rest = 0;
+            $optopt = c;
+            return options[0] == ':' || (options[0] == '+' || options[0] == '-') && options[1] == ':' ? ':' : '?';
+        }
+        $optarg = v[$optind++];
     }
     rest = 0;
     return c;
@@ -113,7 +170,52 @@ int $getopt_long_only(int n, char *const v[], const char *options, const struct 
     return $getopt_long(n, v, options, table, index);
 }
 
+//@ $new_descriptor $descriptor_closed close dup2 dup3
+// The system gives the lowest descriptor that is free: higher and higher ones, until one is closed.
+static int $highest = 2;
+static int $closed;
+int $new_descriptor(void)
+{
+    int fd;
+    if ($closed) {
+        fd = $opaque_int();
+        return fd < 0 || fd > 1048575 ? 0 : fd;
+    }
+    fd = $unknown_int();
+    if (fd <= $highest || fd > 1048575)
+        fd = $highest + 1;
+    $highest = fd;
+    return fd;
+}
+void $descriptor_closed(void)
+{
+    $closed = 1;
+}
+int $close(int fd)
+{
+    if (fd < 0 || $unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    $closed = 1;
+    return 0;
+}
+int $dup2(int fd, int to)
+{
+    if (fd < 0 || to < 0 || $unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    $closed = 1;
+    return to;
+}
+int $dup3(int fd, int to, int flags)
+{
+    return fd == to ? -1 : $dup2(fd, to);
+}
+
 //@ pipe pipe2
+int $new_descriptor(void);
 int $pipe(int *fds)
 {
     int a;
@@ -122,10 +224,10 @@ int $pipe(int *fds)
         $set_errno();
         return -1;
     }
-    a = $unknown_int();
-    b = $unknown_int();
-    fds[0] = a < 0 ? 3 : a;
-    fds[1] = b < 0 || b == fds[0] ? fds[0] ^ 1 : b;
+    a = $new_descriptor();
+    b = $new_descriptor();
+    fds[0] = a;
+    fds[1] = b == a ? a ^ 1 : b;
     return 0;
 }
 int $pipe2(int *fds, int flags)
@@ -143,7 +245,8 @@ char *$realpath(const char *path, char *to)
     }
     if (to == 0)
         to = $malloc(4096);
-    $fill_string(to, 4096);
+    to[0] = '/';
+    $fill_string(to + 1, 4095);
     return to;
 }
 
@@ -151,19 +254,16 @@ char *$realpath(const char *path, char *to)
 void $fill_string(char *to, unsigned long n);
 char *$getcwd(char *to, unsigned long n)
 {
-    if ($unknown_int() == 0) {
+    if (to == 0 && n == 0)
+        n = 4096;
+    if (n < 2 || $unknown_int() == 0) {
         $set_errno();
         return 0;
     }
-    if (to == 0) {
-        if (n == 0)
-            n = 4096;
+    if (to == 0)
         to = $malloc(n);
-    } else if (n == 0) {
-        $set_errno();
-        return 0;
-    }
-    $fill_string(to, n);
+    to[0] = '/';
+    $fill_string(to + 1, n - 1);
     return to;
 }
 
@@ -171,7 +271,7 @@ char *$getcwd(char *to, unsigned long n)
 void $fill_string(char *to, unsigned long n);
 unsigned long $strftime(char *to, unsigned long n, const char *format, const void *tm)
 {
-    unsigned long k = $unknown_ulong();
+    unsigned long k = $opaque_ulong();
     $readable(tm, sizeof(long) == 8 ? 56 : 44);
     if (n == 0)
         return 0;
@@ -190,7 +290,7 @@ unsigned long $strftime(char *to, unsigned long n, const char *format, const voi
 unsigned long $strlen(const char *s);
 char *$strptime(const char *s, const char *format, void *tm)
 {
-    unsigned long k = $unknown_ulong();
+    unsigned long k = $opaque_ulong();
     unsigned long n = $strlen(s);
     $writable(tm, sizeof(long) == 8 ? 56 : 44);
     $scramble(tm, sizeof(long) == 8 ? 56 : 44);
@@ -454,30 +554,53 @@ void $remque(void *item)
 }
 
 //@ pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
-// With one thread a lock is always free or held by the caller. What a mutex holds is the library's.
-int $pthread_mutex_init(int *m, const void *attr)
+// With one thread a lock is free or held by the caller, who waits for ever if it is not a recursive one. Where
+// kinds stand is what the initialisers of the headers say.
+struct $mutex { int held; unsigned count; int owner; int kind[7]; };
+static int $kind(struct $mutex *m)
 {
     $writable(m, sizeof(long) == 8 ? 40 : 24);
+    return m->kind[sizeof(long) == 8 ? 1 : 0] & 3;
+}
+int $pthread_mutex_init(struct $mutex *m, const int *attr)
+{
+    __builtin_memset(m, 0, sizeof(long) == 8 ? 40 : 24);
+    m->kind[sizeof(long) == 8 ? 1 : 0] = attr ? *attr : 0;
     return 0;
 }
-int $pthread_mutex_destroy(int *m)
+int $pthread_mutex_destroy(struct $mutex *m)
 {
-    $writable(m, sizeof(long) == 8 ? 40 : 24);
+    $kind(m);
+    return m->held ? 16 : 0;
+}
+int $pthread_mutex_trylock(struct $mutex *m)
+{
+    int kind = $kind(m);
+    if (!m->held)
+        m->held = 1;
+    else if (kind == 1)
+        m->count++;
+    else
+        return 16;
     return 0;
 }
-int $pthread_mutex_lock(int *m)
+int $pthread_mutex_lock(struct $mutex *m)
 {
-    $writable(m, sizeof(long) == 8 ? 40 : 24);
-    return 0;
+    int kind = $kind(m);
+    if ($pthread_mutex_trylock(m) == 0)
+        return 0;
+    $assume(kind == 2);
+    return 35;
 }
-int $pthread_mutex_trylock(int *m)
+int $pthread_mutex_unlock(struct $mutex *m)
 {
-    $writable(m, sizeof(long) == 8 ? 40 : 24);
-    return $unknown_int() != 0 ? 16 : 0;
-}
-int $pthread_mutex_unlock(int *m)
-{
-    $writable(m, sizeof(long) == 8 ? 40 : 24);
+    int kind = $kind(m);
+    if (!m->held)
+        return kind == 1 || kind == 2 ? 1 : 0;
+    if (m->count > 0)
+        m->count--;
+    else
+        m->held = 0;
     return 0;
 }
 
@@ -494,6 +617,8 @@ int $pthread_mutexattr_destroy(int *attr)
 }
 int $pthread_mutexattr_settype(int *attr, int kind)
 {
+    if (kind < 0 || kind > 3)
+        return 22;
     *attr = kind;
     return 0;
 }
@@ -580,5 +705,33 @@ int $pthread_setspecific(unsigned key, const void *value)
     if (key >= $keys)
         return 22;
     $values[key] = (void *)value;
+    return 0;
+}
+
+//@ getpid
+int $getpid(void)
+{
+    static int process;
+    if (process == 0) {
+        process = $unknown_int();
+        if (process < 1 || process > 4194304)
+            process = 1;
+    }
+    return process;
+}
+
+//@ uname
+// Six terminated strings.
+int $uname(char *to)
+{
+    int i;
+    if ($unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    $writable(to, 390);
+    $scramble(to, 390);
+    for (i = 1; i <= 6; i++)
+        to[65 * i - 1] = 0;
     return 0;
 }

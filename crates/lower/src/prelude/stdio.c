@@ -87,16 +87,16 @@ char *$library_string(void)
 //@ $new_file
 struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
 struct $file *$open_files;
+int $new_descriptor(void);
 void *$new_file(void)
 {
     struct $file *f;
-    int fd = $unknown_int();
-    if (fd == 0) {
+    if ($unknown_int() == 0) {
         $set_errno();
         return 0;
     }
     f = $malloc(sizeof *f);
-    f->fd = fd < 3 ? 3 : fd;
+    f->fd = $new_descriptor();
     f->eof = 0;
     f->error = 0;
     f->back = -1;
@@ -123,17 +123,6 @@ void *$fopen64(const char *path, const char *mode)
 void *$new_file(void);
 void *$fdopen(int fd, const char *mode)
 {
-    return $new_file();
-}
-
-//@ fmemopen
-void *$new_file(void);
-void *$fmemopen(void *buffer, unsigned long n, const char *mode)
-{
-    if (buffer) {
-        $writable(buffer, n);
-        $scramble(buffer, n);
-    }
     return $new_file();
 }
 
@@ -170,10 +159,12 @@ void *$freopen(const char *path, const char *mode, void *p)
 
 //@ fclose
 struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
+void $descriptor_closed(void);
 int $fclose(void *p)
 {
     struct $file *f = p;
     f->fd = -1;
+    $descriptor_closed();
     if (f->link) {
         *f->link = f->next;
         if (f->next)
@@ -203,12 +194,14 @@ void $setbuf(void *f, void *buffer)
 }
 
 //@ setvbuf
-// From now on anything may be in the buffer at any time: at least now.
+// From now on anything may be in the buffer at any time: that is not followed.
 int $setvbuf(void *f, void *buffer, int mode, unsigned long n)
 {
-    if (buffer) {
+    if (mode < 0 || mode > 2)
+        return -1;
+    if (buffer && mode != 2) {
         $writable(buffer, n);
-        $scramble(buffer, n);
+        $unmodelled();
     }
     return $unknown_int();
 }
@@ -279,8 +272,11 @@ struct $file { int fd; int eof; int error; int back; struct $file *next; struct 
 int $ungetc(int c, void *p)
 {
     struct $file *f = p;
-    if (c == -1 || f->back >= 0)
+    if (c == -1)
         return -1;
+    // There may be room for more than the one that is promised.
+    if (f->back >= 0)
+        $unmodelled();
     f->back = (unsigned char)c;
     f->eof = 0;
     return (unsigned char)c;
@@ -562,9 +558,28 @@ void $scan_string(char *to, unsigned long width)
     unsigned long i = 0;
     while (i < width) {
         int c = $input_int();
-        if (i > 0 && (c <= ' ' || c > 255))
+        int blank = c == ' ' || c >= 9 && c <= 13 || c < 0 || c > 255;
+        if (i > 0 && blank)
             break;
-        to[i] = (char)(c <= ' ' || c > 255 ? 'a' : c);
+        to[i] = (char)(blank ? 'a' : c);
+        i++;
+    }
+    to[i] = 0;
+}
+
+//@ $scan_set
+// As `%5[a-z]` stores: characters of a range, or all but those.
+void $scan_set(char *to, unsigned long width, int low, int high, int others)
+{
+    unsigned long i = 0;
+    while (i < width) {
+        int c = $input_int();
+        if (c < 0 || c > 255 || (c >= low && c <= high) == others) {
+            if (i > 0)
+                break;
+            c = !others ? low : low == 'a' ? 'b' : 'a';
+        }
+        to[i] = (char)c;
         i++;
     }
     to[i] = 0;

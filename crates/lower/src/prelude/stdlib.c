@@ -319,8 +319,10 @@ void *$realloc(void *old, unsigned long size);
 void *$reallocarray(void *old, unsigned long n, unsigned long size)
 {
     unsigned long bytes;
-    if (__builtin_mul_overflow(n, size, &bytes))
+    if (__builtin_mul_overflow(n, size, &bytes)) {
+        $set_errno();
         return 0;
+    }
     return $realloc(old, bytes);
 }
 
@@ -338,14 +340,19 @@ int $posix_memalign(void **to, unsigned long alignment, unsigned long size)
 //@ malloc_usable_size
 unsigned long $malloc_usable_size(void *p)
 {
-    return p == 0 ? 0 : $object_size(p);
+    unsigned long n = $opaque_ulong();
+    if (p == 0)
+        return 0;
+    return n < $object_size(p) ? $object_size(p) : n;
 }
 
 //@ $random_number $seeded
-// Any number, unless a generator was seeded again: equal seeds give equal numbers.
-unsigned $seeded;
+// Any number, unless a generator was seeded again: equal seeds give equal numbers. Before it is seeded it is
+// as if with 1.
+unsigned $seeded, $drawn;
 unsigned $random_number(void)
 {
+    $drawn = 1;
     return $seeded > 1 ? $opaque_uint() : $unknown_uint();
 }
 
@@ -375,14 +382,14 @@ long $mrand48(void)
 unsigned $random_number(void);
 double $drand48(void)
 {
-    return $random_number() * 0x1p-32;
+    return $random_number() * 0x1p-32 + ($random_number() & 0xffff) * 0x1p-48;
 }
 double $erand48(unsigned short x[3])
 {
     x[0] = (unsigned short)$opaque_uint();
     x[1] = (unsigned short)$opaque_uint();
     x[2] = (unsigned short)$opaque_uint();
-    return $opaque_uint() * 0x1p-32;
+    return $opaque_uint() * 0x1p-32 + ($opaque_uint() & 0xffff) * 0x1p-48;
 }
 long $nrand48(unsigned short x[3])
 {
@@ -403,10 +410,10 @@ int $rand_r(unsigned *seed)
 }
 
 //@ srand srandom srand48
-extern unsigned $seeded;
+extern unsigned $seeded, $drawn;
 void $srand(unsigned seed)
 {
-    $seeded = $seeded == 0 ? 1 : 2;
+    $seeded = $seeded == 0 && !$drawn ? 1 : 2;
 }
 void $srandom(unsigned seed)
 {
@@ -440,6 +447,7 @@ void $qsort_r(void *base, unsigned long n, unsigned long size,
 //@ strtod strtof strtold atof $float_length
 // The extent of a number (C11 7.22.1.3) is found here; its value is computed by a native function.
 int $isspace(int c);
+int $isalnum(int c);
 double $parse_double(const char *s);
 float $parse_float(const char *s);
 long double $parse_long_double(const char *s);
@@ -459,8 +467,17 @@ unsigned long $float_length(const char *s)
             return i + 8;
         return i + 3;
     }
-    if ((s[i] | 32) == 'n' && (s[i + 1] | 32) == 'a' && (s[i + 2] | 32) == 'n')
-        return i + 3;
+    if ((s[i] | 32) == 'n' && (s[i + 1] | 32) == 'a' && (s[i + 2] | 32) == 'n') {
+        i += 3;
+        if (s[i] == '(') {
+            end = i + 1;
+            while ($isalnum((unsigned char)s[end]) || s[end] == '_')
+                end++;
+            if (s[end] == ')')
+                return end + 1;
+        }
+        return i;
+    }
     if (s[i] == '0' && (s[i + 1] | 32) == 'x') {
         hex = 1;
         end = i + 1;
@@ -591,4 +608,144 @@ void $run_at_quick_exit(void)
 {
     while ($quick_handler_count > 0)
         $quick_handlers[--$quick_handler_count]();
+}
+
+//@ mkstemp mkdtemp mktemp
+// The last six characters, all X, become others.
+unsigned long $strlen(const char *s);
+int $new_descriptor(void);
+static int $fill_template(char *template)
+{
+    unsigned long n = $strlen(template);
+    unsigned long i;
+    for (i = 1; i <= 6; i++)
+        if (n < 6 || template[n - i] != 'X') {
+            $set_errno();
+            return 0;
+        }
+    for (i = 1; i <= 6; i++) {
+        int c = $unknown_int();
+        if (!(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'))
+            c = 'a';
+        template[n - i] = (char)c;
+    }
+    return 1;
+}
+int $mkstemp(char *template)
+{
+    if (!$fill_template(template))
+        return -1;
+    if ($unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    return $new_descriptor();
+}
+char *$mkdtemp(char *template)
+{
+    if (!$fill_template(template))
+        return 0;
+    if ($unknown_int() != 0) {
+        $set_errno();
+        return 0;
+    }
+    return template;
+}
+char *$mktemp(char *template)
+{
+    if (!$fill_template(template))
+        template[0] = 0;
+    return template;
+}
+
+//@ getenv secure_getenv setenv unsetenv putenv clearenv
+// Which variables there are is not known, but asking twice gives the same answer. A variable and its value
+// have less than 128 KB.
+int $strcmp(const char *a, const char *b);
+unsigned long $strlen(const char *s);
+static char $names[3][32];
+static char $values[3][131072];
+static int $set[3];
+static int $asked;
+static int $changed;
+char *$getenv(const char *name)
+{
+    unsigned long n = $strlen(name);
+    unsigned long k = $unknown_ulong();
+    unsigned long i;
+    int e;
+    for (e = 0; e < $asked; e++)
+        if ($strcmp($names[e], name) == 0)
+            return $set[e] ? $values[e] : 0;
+    if (n > 31 || $asked == 3 || $changed) {
+        // No room to remember it, or the program knows more.
+        if ($opaque_int() == 0)
+            return 0;
+        e = 2;
+    } else {
+        $asked++;
+        for (i = 0; i <= n; i++)
+            $names[e][i] = name[i];
+        $set[e] = $unknown_int() != 0;
+        if (!$set[e])
+            return 0;
+    }
+    $scramble($values[e], sizeof $values[e]);
+    $values[e][k < 131071 ? k : 131071] = 0;
+    return $values[e];
+}
+char *$secure_getenv(const char *name)
+{
+    return $getenv(name);
+}
+static int $change(void)
+{
+    $changed = 1;
+    $asked = 0;
+    if ($unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    return 0;
+}
+int $setenv(const char *name, const char *value, int over)
+{
+    return $change();
+}
+int $unsetenv(const char *name)
+{
+    return $change();
+}
+int $putenv(char *text)
+{
+    // The string itself becomes part of the environment.
+    $unmodelled();
+    return 0;
+}
+int $clearenv(void)
+{
+    $change();
+    return 0;
+}
+
+//@ setlocale
+// Until another one is asked for the locale is "C".
+int $strcmp(const char *a, const char *b);
+char *$library_string(void);
+char *$setlocale(int category, const char *locale)
+{
+    static int other;
+    if (category < 0 || category > 12)
+        return 0;
+    if (locale == 0)
+        return other ? $library_string() : "C";
+    if ($strcmp(locale, "C") == 0 || $strcmp(locale, "POSIX") == 0) {
+        if (category == 6)
+            other = 0;
+        return "C";
+    }
+    if ($unknown_int() != 0)
+        return 0;
+    other = 1;
+    return $library_string();
 }

@@ -352,16 +352,14 @@ char *$strtok_r(char *s, const char *delimiters, char **rest)
     unsigned long n;
     if (s == 0)
         s = *rest;
-    if (s == 0)
-        return 0;
     s += $strspn(s, delimiters);
     if (*s == 0) {
-        *rest = 0;
+        *rest = s;
         return 0;
     }
     n = $strcspn(s, delimiters);
     if (s[n] == 0) {
-        *rest = 0;
+        *rest = s + n;
     } else {
         s[n] = 0;
         *rest = s + n + 1;
