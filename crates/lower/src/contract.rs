@@ -262,7 +262,9 @@ impl<'t> Contract<'t> {
     pub(crate) fn source(&self, model: DataModel) -> Option<String> {
         let alternatives = match &self.meaning {
             Meaning::Alternatives(alternatives) => alternatives.as_slice(),
-            Meaning::Effect(Effect::Opaque) if self.params.iter().any(Param::is_memory) => &["opaque"],
+            Meaning::Effect(Effect::Opaque) if self.errno || self.params.iter().any(Param::is_memory) => {
+                &["opaque"]
+            }
             _ => return None,
         };
         let mut text = format!("{}\n{{\n", self.declaration(&format!("${}", self.name)));
@@ -273,7 +275,7 @@ impl<'t> Contract<'t> {
             }
         }
         if self.errno {
-            text += "    $set_errno();\n";
+            text += "    if ($unknown_int()) $set_errno();\n";
         }
         if self.has("determined") {
             text += "    $opaque_int();\n";
@@ -482,6 +484,8 @@ impl Contracts {
         }
         match self.get(name) {
             Some(contract) => contract.effect(),
+            // Headers call variants that know the size of their arguments.
+            None if name.starts_with("__") && name.ends_with("_chk") => Some(Effect::Unmodelled),
             None => self.1.contains(name).then_some(Effect::Unmodelled),
         }
     }

@@ -276,8 +276,17 @@ impl Lowerer<'_> {
                 total = None;
                 continue;
             }
-            // A missing argument is undefined; nothing is known then.
-            let Some(Arg::Scalar(value)) = given.next() else { return None };
+            // A missing argument, or a number for a pointer, is undefined; nothing is known then.
+            let value = match given.next() {
+                Some(Arg::Scalar(value)) => value,
+                _ => {
+                    self.call_effect(Effect::Unmodelled, span);
+                    return None;
+                }
+            };
+            if matches!(c.letter, b's' | b'n') && self.pool.ty(value) != Scalar::Ptr {
+                self.call_effect(Effect::Unmodelled, span);
+            }
             let length = match c.letter {
                 b's' if c.size.is_none() && self.pool.ty(value) == Scalar::Ptr => {
                     let needed = wants_length && !dynamic;

@@ -2,7 +2,7 @@
 
 use crate::contract::{self, Contracts};
 use crate::lowerer::Lowerer;
-use crate::misfit::fit_calls;
+use crate::misfit::{check_callees, fit_calls};
 use crate::options::Options;
 use crate::prelude;
 use palisade_base::{Diagnostic, IdxVec, Span};
@@ -63,6 +63,9 @@ pub(crate) fn lower_linked(
         Some(entry) if !lowerer.diagnostics.iter().any(Diagnostic::is_error) => {
             let mut program = lowerer.pool.program;
             program.entry = entry;
+            if options.checks.contains(CheckKind::Deref) {
+                check_callees(&mut program);
+            }
             fit_calls(&mut program, options.checks.contains(CheckKind::CallType));
             let errors = nested_pointers(typed, &program, &lowerer.funcs);
             if !errors.is_empty() {

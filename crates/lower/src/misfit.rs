@@ -8,16 +8,49 @@
 use crate::flow::FunctionFlow;
 use palisade_base::Span;
 use palisade_cfa::*;
+use std::collections::BTreeSet;
+
+/// Checks that the pointers of indirect calls point to functions.
+pub(crate) fn check_callees(program: &mut Program) {
+    let mut functions: BTreeSet<FuncId> = BTreeSet::new();
+    functions.extend(program.exprs.iter().filter_map(|e| match e.kind {
+        ExprKind::Func(f) => Some(f),
+        _ => None,
+    }));
+    for var in &program.vars {
+        if let Init::Image(items) = &var.init {
+            functions.extend(items.iter().filter_map(|item| match item.value {
+                InitValue::Func(f) => Some(f),
+                _ => None,
+            }));
+        }
+    }
+    for id in indirect_calls(program) {
+        let Edge { src, span, .. } = program.edges[id];
+        let Op::Call { callee: Callee::Indirect(pointer), .. } = program.edges[id].op else { continue };
+        let mut cond = program.add_expr(Scalar::BOOL, ExprKind::Int(0));
+        for &f in &functions {
+            let target = program.add_expr(Scalar::Ptr, ExprKind::Func(f));
+            let is = program.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, target));
+            cond = program.add_expr(Scalar::BOOL, ExprKind::Binary(BinOp::Or, cond, is));
+        }
+        let checked = program.add_loc(program.locs[src].func, span);
+        program.locs[src].out.retain(|e| *e != id);
+        program.add_edge(src, Op::Check { kind: CheckKind::Deref, cond }, checked, span);
+        program.edges[id].src = checked;
+        program.locs[checked].out.push(id);
+    }
+}
+
+fn indirect_calls(program: &Program) -> Vec<EdgeId> {
+    let indirect = |edge: &Edge| matches!(edge.op, Op::Call { callee: Callee::Indirect(_), .. });
+    program.edges.iter_enumerated().filter(|(_, edge)| indirect(edge)).map(|(id, _)| id).collect()
+}
 
 /// Puts fitted calls beside the indirect calls of a program. `check` says whether they are to be
 /// reported.
 pub(crate) fn fit_calls(program: &mut Program, check: bool) {
-    let indirect: Vec<EdgeId> = program
-        .edges
-        .iter_enumerated()
-        .filter(|(_, edge)| matches!(edge.op, Op::Call { callee: Callee::Indirect(_), .. }))
-        .map(|(id, _)| id)
-        .collect();
+    let indirect = indirect_calls(program);
     if indirect.is_empty() {
         return;
     }

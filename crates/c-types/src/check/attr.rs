@@ -91,6 +91,11 @@ impl Checker<'_> {
     fn attr(&mut self, attr: &Attribute, out: &mut Attrs) {
         match self.name(attr.name) {
             "packed" => out.packed = true,
+            name @ ("scalar_storage_order" | "ms_struct") => {
+                let text =
+                    format!("the attribute `{name}` is not supported: write out the layout it asks for");
+                self.error(attr.span, &text);
+            }
             "noreturn" => out.noreturn = true,
             "transparent_union" => out.transparent_union = true,
             "weak" => out.weak = true,

@@ -6,7 +6,7 @@ int $optind = 1;
 int $opterr = 1;
 int $optopt = '?';
 
-//@ getopt
+//@ getopt getopt_long getopt_long_only
 // As in the GNU library: operands between options are moved behind them, unless the option string starts with
 // `+`, or with `-` to see them as arguments of an option 1, or POSIXLY_CORRECT is set.
 extern char *$optarg;
@@ -29,145 +29,187 @@ static int $is_operand(const char *word)
 {
     return word[0] != '-' || word[1] == 0;
 }
-int $getopt(int n, char *const words[], const char *options)
+static char *$rest;
+static int $started, $correct;
+// Finds the next option: 0 if there is one, 1 for an operand that counts as one, -1 at the end.
+static int $next_option(int n, char **v, const char *options)
 {
-    static char *rest;
-    static int started;
-    static int correct;
-    char **v = (char **)words;
-    unsigned long i = 0;
-    char c;
     $optarg = 0;
     if (n < 1)
         return -1;
-    if ($optind == 0 || !started) {
+    if ($optind == 0 || !$started) {
         if ($optind == 0)
             $optind = 1;
-        started = 1;
-        correct = $unknown_int() != 0;
+        $started = 1;
+        $correct = $unknown_int() != 0;
         // Few environments have it set.
-        if (correct)
+        if ($correct)
             $opaque_int();
         $first_operand = $optind;
         $last_operand = $optind;
-        rest = 0;
+        $rest = 0;
     }
-    if (rest == 0 || *rest == 0) {
-        if ($last_operand > $optind)
-            $last_operand = $optind;
-        if ($first_operand > $optind)
+    if ($rest != 0 && *$rest != 0)
+        return 0;
+    $rest = 0;
+    if ($last_operand > $optind)
+        $last_operand = $optind;
+    if ($first_operand > $optind)
+        $first_operand = $optind;
+    if (*options != '-' && *options != '+' && !$correct) {
+        if ($first_operand != $last_operand && $last_operand != $optind)
+            $exchange(v);
+        else if ($last_operand != $optind)
             $first_operand = $optind;
-        if (*options != '-' && *options != '+' && !correct) {
-            if ($first_operand != $last_operand && $last_operand != $optind)
-                $exchange(v);
-            else if ($last_operand != $optind)
-                $first_operand = $optind;
-            while ($optind < n && $is_operand(v[$optind]))
-                $optind++;
-            $last_operand = $optind;
-        }
-        if ($optind != n && v[$optind][0] == '-' && v[$optind][1] == '-' && v[$optind][2] == 0) {
+        while ($optind < n && $is_operand(v[$optind]))
             $optind++;
-            if ($first_operand != $last_operand && $last_operand != $optind)
-                $exchange(v);
-            else if ($first_operand == $last_operand)
-                $first_operand = $optind;
-            $last_operand = n;
-            $optind = n;
-        }
-        if ($optind == n) {
-            if ($first_operand != $last_operand)
-                $optind = $first_operand;
-            return -1;
-        }
-        if ($is_operand(v[$optind])) {
-            if (*options != '-')
-                return -1;
-            $optarg = v[$optind++];
-            return 1;
-        }
-        rest = v[$optind] + 1;
+        $last_operand = $optind;
     }
-    c = *rest++;
-    if (*options == '+' || *options == '-')
-        i = 1;
-    if (options[i] == ':')
-        i++;
-    while (options[i] != 0 && (options[i] != c || c == ':' || c == ';'))
-        i++;
-    if (*rest == 0)
+    if ($optind < n && v[$optind][0] == '-' && v[$optind][1] == '-' && v[$optind][2] == 0) {
         $optind++;
-    if (options[i] == 0) {
+        if ($first_operand != $last_operand && $last_operand != $optind)
+            $exchange(v);
+        else if ($first_operand == $last_operand)
+            $first_operand = $optind;
+        $last_operand = n;
+        $optind = n;
+    }
+    if ($optind >= n) {
+        if ($first_operand != $last_operand)
+            $optind = $first_operand;
+        return -1;
+    }
+    if ($is_operand(v[$optind])) {
+        if (*options != '-')
+            return -1;
+        $optarg = v[$optind++];
+        return 1;
+    }
+    return 0;
+}
+// The option string behind what changes the order.
+static const char *$letters(const char *options)
+{
+    return *options == '+' || *options == '-' ? options + 1 : options;
+}
+static int $letter(int n, char **v, const char *options)
+{
+    const char *letters = $letters(options);
+    int colon = *letters == ':';
+    unsigned long i = colon;
+    char c;
+    if ($rest == 0)
+        $rest = v[$optind] + 1;
+    c = *$rest++;
+    while (letters[i] != 0 && (letters[i] != c || c == ':' || c == ';'))
+        i++;
+    if (*$rest == 0)
+        $optind++;
+    if (letters[i] == 0) {
         $optopt = c;
         return '?';
     }
     // `-W name` stands for a long option.
-    if (options[i] == 'W' && options[i + 1] == ';')
+    if (letters[i] == 'W' && letters[i + 1] == ';')
         $unmodelled();
-    if (options[i + 1] != ':')
+    if (letters[i + 1] != ':')
         return c;
-    if (*rest != 0) {
-        $optarg = rest;
+    if (*$rest != 0) {
+        $optarg = $rest;
         $optind++;
-    } else if (options[i + 2] != ':') {
-        if ($optind == n) {
-            rest = 0;
+    } else if (letters[i + 2] != ':') {
+        if ($optind >= n) {
+            $rest = 0;
             $optopt = c;
-            return options[0] == ':' || (options[0] == '+' || options[0] == '-') && options[1] == ':' ? ':' : '?';
+            return colon ? ':' : '?';
         }
         $optarg = v[$optind++];
     }
-    rest = 0;
+    $rest = 0;
     return c;
 }
-
-//@ getopt_long getopt_long_only
-// Long options are not compared: any of the table may be the one.
-extern char *$optarg;
-extern int $optind, $opterr, $optopt;
-struct $option { const char *name; int has_arg; int *flag; int val; };
-int $getopt(int n, char *const v[], const char *options);
-int $getopt_long(int n, char *const v[], const char *options, const struct $option *table, int *index)
+int $getopt(int n, char *const v[], const char *options)
 {
-    char *word;
-    int i = 0;
-    if ($optind >= n)
-        return -1;
-    if ($optind > 0) {
-        word = v[$optind];
-        if (word != 0 && word[0] == '-' && word[1] == '-' && word[2] != 0 && table != 0) {
-            $optind++;
-            $optarg = 0;
-            while (table[i].name != 0 && $unknown_int() != 0)
-                i++;
-            if (table[i].name == 0) {
-                $optopt = table[i].val;
-                return '?';
-            }
-            if (index != 0)
-                *index = i;
-            if (table[i].has_arg != 0) {
-                if ($optind < n && $unknown_int() != 0) {
-                    $optarg = v[$optind];
-                    $optind++;
-                } else if ($unknown_int() != 0) {
-                    $optarg = word + 2;
-                }
-                if (table[i].has_arg == 1 && $optarg == 0)
-                    return '?';
-            }
-            if (table[i].flag != 0) {
-                *table[i].flag = table[i].val;
-                return 0;
-            }
-            return table[i].val;
-        }
-    }
-    return $getopt(n, v, options);
+    int kind = $next_option(n, (char **)v, options);
+    return kind != 0 ? kind : $letter(n, (char **)v, options);
 }
-int $getopt_long_only(int n, char *const v[], const char *options, const struct $option *table, int *index)
+struct $option { const char *name; int has_arg; int *flag; int val; };
+// How many characters of a long option a name has, up to its argument; -1 if it is another one.
+static long $match(const char *word, const char *name)
 {
-    return $getopt_long(n, v, options, table, index);
+    long i = 0;
+    while (word[i] != 0 && word[i] != '=') {
+        if (word[i] != name[i])
+            return -1;
+        i++;
+    }
+    return i;
+}
+static int $long_option(int n, char **v, const char *options, const char *word,
+                        const struct $option *table, int *index)
+{
+    int found = -1, exact = 0, several = 0, i;
+    long length = 0;
+    for (i = 0; table[i].name != 0; i++) {
+        long m = $match(word, table[i].name);
+        if (m < 0 || exact)
+            continue;
+        length = m;
+        exact = table[i].name[m] == 0;
+        several = !exact && found >= 0;
+        found = i;
+    }
+    $optind++;
+    if (found < 0 || several) {
+        $optopt = 0;
+        return '?';
+    }
+    if (index != 0)
+        *index = found;
+    if (word[length] == '=') {
+        if (table[found].has_arg == 0) {
+            $optopt = table[found].val;
+            return '?';
+        }
+        $optarg = (char *)word + length + 1;
+    } else if (table[found].has_arg == 1) {
+        if ($optind >= n) {
+            $optopt = table[found].val;
+            return *$letters(options) == ':' ? ':' : '?';
+        }
+        $optarg = v[$optind++];
+    }
+    if (table[found].flag != 0) {
+        *table[found].flag = table[found].val;
+        return 0;
+    }
+    return table[found].val;
+}
+int $getopt_long(int n, char *const words[], const char *options, const struct $option *table, int *index)
+{
+    char **v = (char **)words;
+    int kind = $next_option(n, v, options);
+    if (kind != 0)
+        return kind;
+    if ($rest == 0 && v[$optind][1] == '-' && table != 0)
+        return $long_option(n, v, options, v[$optind] + 2, table, index);
+    return $letter(n, v, options);
+}
+int $getopt_long_only(int n, char *const words[], const char *options, const struct $option *table, int *index)
+{
+    char **v = (char **)words;
+    int kind = $next_option(n, v, options);
+    int i;
+    if (kind != 0)
+        return kind;
+    if ($rest == 0 && table != 0) {
+        if (v[$optind][1] == '-')
+            return $long_option(n, v, options, v[$optind] + 2, table, index);
+        for (i = 0; table[i].name != 0; i++)
+            if ($match(v[$optind] + 1, table[i].name) > 0)
+                return $long_option(n, v, options, v[$optind] + 1, table, index);
+    }
+    return $letter(n, v, options);
 }
 
 //@ $new_descriptor $descriptor_closed close dup2 dup3
@@ -503,28 +545,6 @@ void *$tfind(const void *key, void *const *root, int (*compare)(const void *, co
         at = c < 0 ? at->left : at->right;
     }
     return 0;
-}
-
-//@ twalk $walk_tree
-struct $node { const void *key; struct $node *left, *right; };
-void $walk_tree(const struct $node *at, void (*action)(const void *, int, int), int level)
-{
-    if (at->left == 0 && at->right == 0) {
-        action(at, 3, level);
-        return;
-    }
-    action(at, 0, level);
-    if (at->left)
-        $walk_tree(at->left, action, level + 1);
-    action(at, 1, level);
-    if (at->right)
-        $walk_tree(at->right, action, level + 1);
-    action(at, 2, level);
-}
-void $twalk(const void *root, void (*action)(const void *, int, int))
-{
-    if (root != 0 && action != 0)
-        $walk_tree(root, action, 0);
 }
 
 //@ insque remque

@@ -22,11 +22,19 @@ static int $may_catch(int number)
     *$__errno_location() = 22;
     return 0;
 }
+// What a handler does at a mistake of the program itself is not followed: the run ends there.
+static void $machine(int number, void (*handler)(int))
+{
+    if ((number == 4 || number == 5 || number == 7 || number == 8 || number == 11) && handler != 0
+        && handler != (void (*)(int))1)
+        $unmodelled();
+}
 static void (*$install(int number, void (*handler)(int), int flags))(int)
 {
     void (*old)(int);
     if (!$may_catch(number))
         return (void (*)(int))-1;
+    $machine(number, handler);
     old = $signal_handlers[number];
     $signal_handlers[number] = handler;
     $signal_flags[number] = flags;
@@ -61,6 +69,7 @@ int $sigaction(int number, const void *new, void *old)
     had.flags = $signal_flags[number] | $unknown_int() & 0x04000000;
     if (new != 0) {
         const struct $sigaction *action = new;
+        $machine(number, action->handler);
         $signal_handlers[number] = action->handler;
         $signal_masks[number] = action->mask[0];
         $signal_flags[number] = action->flags;

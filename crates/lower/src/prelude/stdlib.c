@@ -166,6 +166,7 @@ long $__isoc23_strtol(const char *s, char **end, int base)
 }
 
 //@ $read_number $digit_value
+int *$__errno_location(void);
 int $isspace(int c);
 int $digit_value(int c)
 {
@@ -186,7 +187,7 @@ unsigned long long $read_number(const char *s, char **end, int base, unsigned lo
     *negative = 0;
     *over = 0;
     if (base < 0 || base == 1 || base > 36) {
-        $set_errno();
+        *$__errno_location() = 22;
         return 0;
     }
     while ($isspace((unsigned char)s[i]))

@@ -199,7 +199,10 @@ unsigned long $wcslen(const int *s);
 int *$wcsdup(const int *s)
 {
     unsigned long n = ($wcslen(s) + 1) * sizeof *s;
-    int *copy = $malloc(n);
+    int *copy;
+    if ($exhausted())
+        return 0;
+    copy = $malloc(n);
     __builtin_memcpy(copy, s, n);
     return copy;
 }
