@@ -215,6 +215,7 @@ impl<'t> Contract<'t> {
             "$copy_text",
             "$scan_string",
             "$scan_set",
+            "$scan_begins",
             "$read_bytes",
             "$check_open",
         ];

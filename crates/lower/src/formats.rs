@@ -405,6 +405,9 @@ impl Lowerer<'_> {
         if conversions.iter().any(|c| c.size.is_some() && matches!(c.letter, b's' | b'[' | b'c')) {
             return None;
         }
+        if source.is_none() {
+            self.call_helper("scan_begins", &[], span);
+        }
         let int = Scalar::Int(IntTy::I32);
         let raw = self.scanned(int, source.is_some(), input, span);
         let (minus, most) = (self.pool.int(IntTy::I32, -1), self.pool.int(IntTy::I32, stored as i128));

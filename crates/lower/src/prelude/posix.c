@@ -355,14 +355,14 @@ double $difftime(long a, long b)
 }
 
 //@ opendir fdopendir
-// A directory is an object with the entry that was read last.
+// A directory is an object with room for its own use and for entries; which one is used next is open.
 void *$opendir(const char *path)
 {
     if ($unknown_int() == 0) {
         $set_errno();
         return 0;
     }
-    return $malloc(280);
+    return $malloc(592);
 }
 void *$fdopendir(int fd)
 {
@@ -372,19 +372,22 @@ void *$fdopendir(int fd)
 //@ readdir
 void *$readdir(void *d)
 {
+    char *entry = (char *)d + ($unknown_int() == 0 ? 32 : 312);
     $check_freeable(d);
-    $writable(d, 280);
+    $writable(d, 592);
     if ($unknown_int() == 0)
         return 0;
-    $scramble(d, 280);
-    ((char *)d)[279] = 0;
-    return d;
+    $scramble(entry, 280);
+    entry[279] = 0;
+    return entry;
 }
 
 //@ closedir
+void $descriptor_closed(void);
 int $closedir(void *d)
 {
-    $writable(d, 280);
+    $writable(d, 592);
+    $descriptor_closed();
     __builtin_free(d);
     return 0;
 }
@@ -392,12 +395,13 @@ int $closedir(void *d)
 //@ rewinddir dirfd
 void $rewinddir(void *d)
 {
-    $writable(d, 280);
+    $writable(d, 592);
 }
 int $dirfd(void *d)
 {
-    $writable(d, 280);
-    return 3;
+    int fd = $opaque_int();
+    $writable(d, 592);
+    return fd < 0 ? 0 : fd;
 }
 
 //@ $library_passwd
@@ -691,7 +695,13 @@ int $pthread_once(int *once, void (*f)(void))
 //@ pthread_self
 unsigned long $pthread_self(void)
 {
-    return 1;
+    static unsigned long self;
+    if (self == 0) {
+        self = $unknown_ulong();
+        if (self == 0)
+            self = 1;
+    }
+    return self;
 }
 
 //@ pthread_equal
@@ -754,4 +764,54 @@ int $uname(char *to)
     for (i = 1; i <= 6; i++)
         to[65 * i - 1] = 0;
     return 0;
+}
+
+//@ gmtime localtime
+// Both use one object. What they compute is not computed here.
+static void *$broken_down(const long *t)
+{
+    static long tm[7];
+    $readable(t, sizeof *t);
+    if ($opaque_int() == 0) {
+        $set_errno();
+        return 0;
+    }
+    $scramble(tm, sizeof(long) == 8 ? 56 : 44);
+    return tm;
+}
+void *$gmtime(const long *t)
+{
+    return $broken_down(t);
+}
+void *$localtime(const long *t)
+{
+    return $broken_down(t);
+}
+
+//@ clock_gettime gettimeofday
+// Clocks go on: what a second question gives depends on the first answer.
+static int $tell_time(long *to, long parts)
+{
+    static int asked;
+    long part = asked ? $opaque_long() : $unknown_long();
+    asked = 1;
+    to[0] = $unknown_long();
+    to[1] = part < 0 || part >= parts ? 0 : part;
+    return 0;
+}
+int $clock_gettime(int clock, long *to)
+{
+    if ($unknown_int() != 0) {
+        $set_errno();
+        return -1;
+    }
+    return $tell_time(to, 1000000000);
+}
+int $gettimeofday(long *to, void *zone)
+{
+    if (zone != 0) {
+        $writable(zone, 8);
+        $scramble(zone, 8);
+    }
+    return to == 0 ? 0 : $tell_time(to, 1000000);
 }

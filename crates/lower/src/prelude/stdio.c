@@ -120,10 +120,14 @@ void *$fopen64(const char *path, const char *mode)
 }
 
 //@ fdopen
+struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
 void *$new_file(void);
 void *$fdopen(int fd, const char *mode)
 {
-    return $new_file();
+    struct $file *f = fd < 0 ? 0 : $new_file();
+    if (f)
+        f->fd = fd;
+    return f;
 }
 
 //@ popen
@@ -267,7 +271,19 @@ int $getchar_unlocked(void)
     return $fgetc(&$std_in);
 }
 
+//@ $scan_begins $pushed_back $scanned
+// What `scanf` reads is not taken from the stream: what was put back is not seen, and the end of the
+// input is not remembered.
+int $pushed_back, $scanned;
+void $scan_begins(void)
+{
+    if ($pushed_back)
+        $unmodelled();
+    $scanned = 1;
+}
+
 //@ ungetc
+extern int $pushed_back;
 struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
 int $ungetc(int c, void *p)
 {
@@ -279,6 +295,7 @@ int $ungetc(int c, void *p)
         $unmodelled();
     f->back = (unsigned char)c;
     f->eof = 0;
+    $pushed_back = 1;
     return (unsigned char)c;
 }
 
@@ -374,6 +391,9 @@ unsigned long $fread(void *to, unsigned long size, unsigned long n, void *p)
     unsigned long k = $unknown_ulong();
     if (size == 0 || n == 0)
         return 0;
+    // A character that was put back comes first.
+    if (f->back >= 0)
+        $unmodelled();
     if (k > n)
         k = n;
     if (k < n) {
@@ -423,10 +443,13 @@ long $recv(int fd, void *to, unsigned long n, int flags)
 }
 
 //@ feof feof_unlocked
+extern int $scanned;
 struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
 int $feof(void *p)
 {
     struct $file *f = p;
+    if ($scanned && !f->eof)
+        return $opaque_int();
     return f->eof;
 }
 int $feof_unlocked(void *f)

@@ -241,7 +241,11 @@ long long $atoll(const char *s)
 }
 
 //@ qsort
-// A bottom-up merge sort: stable, like the one of the common C libraries.
+// A bottom-up merge sort. The order of equal elements is open.
+static int $first(int compared)
+{
+    return compared < 0 || compared == 0 && $unknown_int() == 0;
+}
 void $qsort(void *base, unsigned long n, unsigned long size,
             int (*compare)(const void *, const void *))
 {
@@ -260,7 +264,7 @@ void $qsort(void *base, unsigned long n, unsigned long size,
             unsigned long j = middle;
             unsigned long k;
             for (k = low; k < high; k++) {
-                if (i < middle && (j >= high || compare(a + i * size, a + j * size) <= 0)) {
+                if (i < middle && (j >= high || $first(compare(a + i * size, a + j * size)))) {
                     __builtin_memcpy(b + k * size, a + i * size, size);
                     i++;
                 } else {
@@ -426,6 +430,10 @@ void $srand48(long seed)
 }
 
 //@ qsort_r
+static int $first(int compared)
+{
+    return compared < 0 || compared == 0 && $unknown_int() == 0;
+}
 void $qsort_r(void *base, unsigned long n, unsigned long size,
               int (*compare)(const void *, const void *, void *), void *arg)
 {
@@ -437,7 +445,7 @@ void $qsort_r(void *base, unsigned long n, unsigned long size,
         return;
     one = $malloc(size);
     for (i = 1; i < n; i++)
-        for (j = i; j > 0 && compare(a + (j - 1) * size, a + j * size, arg) > 0; j--) {
+        for (j = i; j > 0 && !$first(compare(a + (j - 1) * size, a + j * size, arg)); j--) {
             __builtin_memcpy(one, a + j * size, size);
             __builtin_memcpy(a + j * size, a + (j - 1) * size, size);
             __builtin_memcpy(a + (j - 1) * size, one, size);
