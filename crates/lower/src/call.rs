@@ -245,6 +245,11 @@ impl Lowerer<'_> {
         let (params, ret, variadic) = (sig.params.clone(), sig.ret, sig.variadic);
         let mut area = None;
         let fixed = if variadic && has_body { params.len() - 1 } else { params.len() };
+        let misfit = args.len() < fixed || args.len() > fixed && !variadic;
+        if misfit && has_body && self.wants(CheckKind::CallType) {
+            let never = self.pool.truth(false);
+            self.check(CheckKind::CallType, never, span);
+        }
         if variadic && has_body {
             area = self.pass_varargs(&mut args, fixed, span);
         } else if !variadic {

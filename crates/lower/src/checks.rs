@@ -17,7 +17,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn wants(&self, kind: CheckKind) -> bool {
+    pub(crate) fn wants(&self, kind: CheckKind) -> bool {
         self.options.checks.contains(kind)
     }
 

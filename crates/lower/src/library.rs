@@ -175,7 +175,8 @@ impl Lowerer<'_> {
                 let size = self.size_arg(&args, size);
                 let alloc = |dst| Op::Alloc { dst, size, kind, zeroed: false };
                 if may_fail {
-                    self.allocation(e, None, alloc, into, span)
+                    let fails = self.too_large(size);
+                    self.allocation(e, fails, alloc, into, span)
                 } else {
                     self.deliver(e, into, Scalar::Ptr, alloc)
                 }
@@ -348,6 +349,16 @@ impl Lowerer<'_> {
             let fine = self.pool.push(Scalar::BOOL, ExprKind::Freeable(ptr));
             self.check(CheckKind::Free, fine, span);
         }
+    }
+
+    /// Whether a size is more than any object has: then an allocation fails for sure, but for competitions,
+    /// where it never does.
+    fn too_large(&mut self, size: ExprId) -> Option<ExprId> {
+        let ty = self.size_t();
+        let most = self.pool.int(ty, i128::from(i64::MAX >> (64 - u32::from(ty.bits))));
+        let fails = self.pool.cmp(CmpOp::Lt, most, size);
+        let never = self.pool.constant(fails) == Some(0);
+        (!never && !self.options.competition()).then_some(fails)
     }
 
     /// `calloc` fails where the product of its arguments is no size.

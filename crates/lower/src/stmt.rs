@@ -317,6 +317,9 @@ impl Lowerer<'_> {
         for &input in &asm.inputs {
             self.effects(input);
         }
+        if asm.clobbers_memory && !asm.inputs.is_empty() && !self.options.competition() {
+            self.call_effect(Effect::Unmodelled, span);
+        }
         if !asm.outputs.is_empty() {
             // What the outputs really become nobody knows: no run is followed through here.
             self.call_effect(Effect::Opaque, span);

@@ -181,7 +181,8 @@ fn arithmetic_is_checked_in_the_promoted_type() {
         "L0 -> L1: check shift_range 0 <= s;
          L1 -> L2: check shift_range s <= 31;
          L2 -> L3: check shift_overflow !overflow(i << s);
-         L3 -> L4: return (i << s) >> 3;",
+         L3 -> L4: check shift_overflow 0 <= i;
+         L4 -> L5: return (i << s) >> 3;",
     );
     check(
         "int f(int a, int b) { return a / b; }",

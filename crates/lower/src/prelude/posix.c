@@ -796,6 +796,9 @@ static int $tell_time(long *to, long parts)
     long part = asked ? $opaque_long() : $unknown_long();
     asked = 1;
     to[0] = $unknown_long();
+    // No clock is set to a time before 1970.
+    if (to[0] < 0)
+        to[0] = 0;
     to[1] = part < 0 || part >= parts ? 0 : part;
     return 0;
 }

@@ -274,7 +274,8 @@ int $getchar_unlocked(void)
 //@ $scan_begins $pushed_back $scanned
 // What `scanf` reads is not taken from the stream: what was put back is not seen, and the end of the
 // input is not remembered.
-int $pushed_back, $scanned;
+int $pushed_back;
+int $scanned;
 void $scan_begins(void)
 {
     if ($pushed_back)

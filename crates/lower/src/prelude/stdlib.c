@@ -354,7 +354,8 @@ unsigned long $malloc_usable_size(void *p)
 //@ $random_number $seeded
 // Any number, unless a generator was seeded again: equal seeds give equal numbers. Before it is seeded it is
 // as if with 1.
-unsigned $seeded, $drawn;
+unsigned $seeded;
+unsigned $drawn;
 unsigned $random_number(void)
 {
     $drawn = 1;
