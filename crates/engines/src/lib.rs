@@ -7,6 +7,7 @@
 
 pub mod bmc;
 pub mod concrete;
+pub mod eureka;
 pub mod houdini;
 pub mod kinduction;
 pub mod numeric;

@@ -77,12 +77,13 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
     let run = iterate(task, (domain.context)(budget), delay, budget).map_err(|why| why.to_string())?;
     let dims = dims(program, &run.cpa().right);
     let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
+    let atoms = atoms(program, &mut found.invariants, &dims);
     for (_, (position, element)) in run.reached().iter() {
         let Position::At(loc) = *position else { continue };
         found.errors += usize::from(task.error_at(loc).is_some());
         found.cuts += usize::from(task.cuts.contains(&loc));
         if graph.is_loop_head(loc) {
-            holds_at(program, &mut found.invariants, &dims, loc, &element.get().to_constraints());
+            holds_at(&mut found.invariants, &atoms, loc, &element.get().to_constraints());
         }
     }
     // A loop head that is never reached is an invariant too.
@@ -115,41 +116,39 @@ fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntT
         .collect()
 }
 
-/// Adds that a disjunction of conjunctions holds at a location; what cannot be expressed is left out.
-pub(crate) fn holds_at(
+/// What the dimensions of constraints stand for: integers of these types.
+pub(crate) type Atoms = FxHashMap<Dim, (ExprId, IntTy)>;
+
+/// The values of variables as what dimensions stand for.
+pub(crate) fn atoms(
     program: &Program,
     pool: &mut Invariants,
     dims: &FxHashMap<Dim, (VarId, IntTy)>,
-    loc: LocId,
-    disjuncts: &[Vec<LinCons>],
-) {
+) -> Atoms {
+    let mut sorted: Vec<_> = dims.iter().collect();
+    sorted.sort_unstable_by_key(|(dim, _)| **dim);
+    sorted.into_iter().map(|(dim, (var, ty))| (*dim, (pool.var(program, *var), *ty))).collect()
+}
+
+/// Adds that a disjunction of conjunctions holds at a location; what cannot be expressed is left out.
+pub(crate) fn holds_at(pool: &mut Invariants, atoms: &Atoms, loc: LocId, disjuncts: &[Vec<LinCons>]) {
     let facts = match disjuncts {
-        [conjunction] => facts(program, pool, dims, conjunction),
-        disjuncts => formula(program, pool, dims, disjuncts).into_iter().collect(),
+        [conjunction] => facts(pool, atoms, conjunction),
+        disjuncts => formula(pool, atoms, disjuncts).into_iter().collect(),
     };
     pool.at.extend(facts.into_iter().map(|fact| (loc, fact)));
 }
 
 /// A conjunction as expressions; what cannot be expressed is left out.
-fn facts(
-    program: &Program,
-    pool: &mut Invariants,
-    dims: &FxHashMap<Dim, (VarId, IntTy)>,
-    conjunction: &[LinCons],
-) -> Vec<ExprId> {
-    conjunction.iter().filter_map(|c| constraint(program, pool, dims, c)).collect()
+fn facts(pool: &mut Invariants, atoms: &Atoms, conjunction: &[LinCons]) -> Vec<ExprId> {
+    conjunction.iter().filter_map(|c| constraint(pool, atoms, c)).collect()
 }
 
 /// A disjunction of conjunctions as an expression; what cannot be expressed is left out.
-fn formula(
-    program: &Program,
-    pool: &mut Invariants,
-    dims: &FxHashMap<Dim, (VarId, IntTy)>,
-    disjuncts: &[Vec<LinCons>],
-) -> Option<ExprId> {
+fn formula(pool: &mut Invariants, atoms: &Atoms, disjuncts: &[Vec<LinCons>]) -> Option<ExprId> {
     let mut parts = Vec::new();
     for conjunction in disjuncts {
-        let facts = facts(program, pool, dims, conjunction);
+        let facts = facts(pool, atoms, conjunction);
         if facts.is_empty() {
             return None;
         }
@@ -159,23 +158,18 @@ fn formula(
 }
 
 /// A linear constraint over the integers as a comparison wide enough not to wrap.
-pub(crate) fn constraint(
-    program: &Program,
-    pool: &mut Invariants,
-    dims: &FxHashMap<Dim, (VarId, IntTy)>,
-    c: &LinCons,
-) -> Option<ExprId> {
+pub(crate) fn constraint(pool: &mut Invariants, atoms: &Atoms, c: &LinCons) -> Option<ExprId> {
     let scale = c.expr.integer_scale()?;
     let expr = c.expr.scale(&scale);
     let constant = expr.constant_term().to_int()?.to_i128()?;
-    let mut terms: Vec<(i128, VarId, IntTy)> = Vec::new();
+    let mut terms: Vec<(i128, ExprId)> = Vec::new();
     let mut magnitude: i128 = constant.checked_abs()?;
     for (dim, coefficient) in expr.terms() {
-        let &(var, ty) = dims.get(dim)?;
+        let &(value, ty) = atoms.get(dim)?;
         let coefficient = coefficient.to_int()?.to_i128()?;
         let most = 1i128.checked_shl(u32::from(ty.bits)).filter(|_| ty.bits < 120)?;
         magnitude = magnitude.checked_add(coefficient.checked_abs()?.checked_mul(most)?)?;
-        terms.push((coefficient, var, ty));
+        terms.push((coefficient, value));
     }
     let wide = match magnitude {
         0..0x7fff_ffff_ffff_ffff => IntTy { bits: 64, signed: true },
@@ -184,8 +178,7 @@ pub(crate) fn constraint(
     // Positive terms stand on the left, negative ones and the constant on the right.
     let side = |pool: &mut Invariants, sign: i128, constant: i128| {
         let mut sum: Option<ExprId> = None;
-        for &(coefficient, var, _) in terms.iter().filter(|t| t.0.signum() == sign) {
-            let value = pool.var(program, var);
+        for &(coefficient, value) in terms.iter().filter(|t| t.0.signum() == sign) {
             let mut term = pool.expr(Scalar::Int(wide), ExprKind::Convert(value));
             if coefficient.abs() != 1 {
                 let k = pool.int(wide, coefficient.abs());

@@ -3,7 +3,7 @@
 //!
 //! What holds at the loop heads is the certificate if the solver finds no way from there to an error.
 
-use crate::numeric::holds_at;
+use crate::numeric::{atoms, holds_at};
 use crate::{Certificate, Engine, Outcome};
 use palisade_analyses::invariants::symbolic;
 use palisade_base::Budget;
@@ -46,9 +46,10 @@ fn certificate(task: &Task, found: &symbolic::Symbolic) -> Invariants {
     let of = |(d, v): (&Dim, &VarId)| Some((*d, (*v, program.scalar_of(program.vars[*v].ty)?.int()?)));
     let dims: FxHashMap<Dim, (VarId, IntTy)> = found.registers.iter().filter_map(of).collect();
     let mut out = Invariants::none(program);
+    let atoms = atoms(program, &mut out, &dims);
     for head in program.analyse().loop_heads(program.entry) {
         match found.at.get(&head) {
-            Some(element) => holds_at(program, &mut out, &dims, head, &element.to_constraints()),
+            Some(element) => holds_at(&mut out, &atoms, head, &element.to_constraints()),
             None => {
                 let never = out.int(IntTy::BOOL, 0);
                 out.at.push((head, never));

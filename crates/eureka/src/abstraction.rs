@@ -44,6 +44,29 @@ impl Kept {
         }
     }
 
+    /// All variables, and the elements that the program names by numerals.
+    pub fn named(program: &Program) -> Kept {
+        let mut kept = Kept { vars: (0..program.vars.len()).map(Var).collect(), ..Kept::none(program) };
+        let mut name = |array: Array, index: &Expr| {
+            if let Expr::Int(k) = *index
+                && (0..program.arrays[array.0].1).contains(&k)
+            {
+                kept.elements[array.0].insert(k);
+            }
+        };
+        for stmt in &program.stmts {
+            if let Stmt::Store(array, index, ..) = stmt {
+                name(*array, index);
+            }
+            stmt.visit(&mut |e| {
+                if let Expr::Element(array, index) = e {
+                    name(*array, index);
+                }
+            });
+        }
+        kept
+    }
+
     /// ⟨V, R⟩ ≼ ⟨V', R'⟩
     pub fn within(&self, other: &Kept) -> bool {
         self.vars.is_subset(&other.vars)
@@ -66,7 +89,7 @@ impl Abstraction {
         }
         for (a, indexes) in kept.elements.iter().enumerate() {
             for &k in indexes {
-                this.program.vars.push(format!("{}^{k}", program.arrays[a].0));
+                this.program.vars.push(format!("{}^{k}", program.arrays[a].0).as_str().into());
                 this.origins.push(Origin::Element(Array(a), k));
             }
         }
@@ -136,6 +159,11 @@ impl Abstraction {
                         (var, Expr::choose(here, value.clone(), Expr::Var(var)))
                     })
                     .collect();
+                if kept.is_empty() { Stmt::Skip(*next) } else { Stmt::Assign(kept, *next) }
+            }
+            Stmt::Fill(a, value, next) => {
+                let value = self.expr(value);
+                let kept: Vec<(Var, Expr)> = self.elements(*a).map(|(_, var)| (var, value.clone())).collect();
                 if kept.is_empty() { Stmt::Skip(*next) } else { Stmt::Assign(kept, *next) }
             }
             Stmt::Assume(c, next) => Stmt::Assume(self.cond(c), *next),

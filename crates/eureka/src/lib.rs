@@ -17,7 +17,7 @@ pub mod trace;
 
 pub use abstraction::{Abstraction, Kept, Origin};
 pub use model_check::{Checked, Mode, Reached, model_check};
-pub use program::{Array, Cond, Expr, Program, Rel, Stmt, Var, Vertex};
+pub use program::{Array, Cond, Expr, Program, Rel, Stmt, Var, Variable, Vertex};
 pub use refine::refine;
 pub use trace::{Decision, decide};
 
@@ -37,9 +37,15 @@ pub enum Answer {
 /// The procedure AR of figure 1, from `kept` on.
 ///
 /// The model checker first over-approximates loops by widening: if that excludes the failure, so
-/// does every longer search. Only then it looks for a trace, exactly.
-pub fn check(program: &Program, mut kept: Kept, budget: &Budget) -> Result<Answer, Stop> {
+/// does every longer search. Only then it looks for a trace, exactly. `observe` sees what each round keeps.
+pub fn check(
+    program: &Program,
+    mut kept: Kept,
+    budget: &Budget,
+    observe: &mut dyn FnMut(&Kept),
+) -> Result<Answer, Stop> {
     loop {
+        observe(&kept);
         let abstraction = Abstraction::new(program, &kept);
         if let Checked::Safe(reached) = model_check(&abstraction.program, Mode::Widening, budget)? {
             return Ok(Answer::Safe(abstraction, reached));

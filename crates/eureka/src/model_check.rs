@@ -4,9 +4,7 @@
 
 use crate::program::*;
 use palisade_base::{Budget, Stop};
-use palisade_domains::{
-    Dim, Lattice, Limits, LinCons, LinExpr, NumericDomain, Polyhedra, Rel as LinRel, Thresholds,
-};
+use palisade_domains::{Dim, Lattice, Limits, LinCons, LinExpr, NumericDomain, Polyhedra, Thresholds};
 use std::collections::{BTreeSet, VecDeque};
 
 /// How sets of states grow.
@@ -53,9 +51,6 @@ struct Node {
 pub fn dim(var: Var) -> Dim {
     Dim::int(var.0 as u32)
 }
-
-/// A value under conditions; `None` is arbitrary.
-type Case = (Vec<LinCons>, Option<LinExpr>);
 
 /// Searches for a trace to vertex 0 in a program without arrays.
 pub fn model_check(program: &Program, mode: Mode, budget: &Budget) -> Result<Checked, Stop> {
@@ -160,18 +155,37 @@ fn heads(program: &Program) -> BTreeSet<Vertex> {
 /// The program's conditions, where widening may stop.
 fn thresholds(program: &Program) -> Thresholds {
     let mut found = Vec::new();
-    for stmt in &program.stmts {
-        let (Stmt::Assume(c, _) | Stmt::Branch(c, ..)) = stmt else { continue };
-        for c in [c.clone(), c.negated()] {
-            for (mut guard, constraint) in constraints(&c) {
-                found.append(&mut guard);
-                found.extend(constraint);
+    let mut see = |c: &Cond| {
+        if let (Some(a), Some(b)) = (linear(&c.left), linear(&c.right)) {
+            for rel in [c.rel, c.rel.negated()] {
+                found.extend(alternatives(rel, &a, &b));
             }
         }
+    };
+    for stmt in &program.stmts {
+        if let Stmt::Assume(c, _) | Stmt::Branch(c, ..) = stmt {
+            see(c);
+        }
+        stmt.visit(&mut |e| {
+            if let Expr::Ite(c, ..) = e {
+                see(c);
+            }
+        });
     }
-    found.retain(|c| matches!(c.rel, LinRel::Le | LinRel::Lt | LinRel::Eq) && c.truth().is_none());
+    found.retain(|c| c.truth().is_none());
     found.dedup();
     Thresholds::new([], found)
+}
+
+/// An expression without conditions, as a sum.
+fn linear(e: &Expr) -> Option<LinExpr> {
+    match e {
+        Expr::Int(n) => Some(LinExpr::constant(*n)),
+        Expr::Var(v) => Some(LinExpr::dim(dim(*v))),
+        Expr::Scale(n, e) => Some(linear(e)?.scale(&(*n).into())),
+        Expr::Add(a, b) => Some(&linear(a)? + &linear(b)?),
+        Expr::Undefined | Expr::Ite(..) | Expr::Element(..) => None,
+    }
 }
 
 /// The successors of a set of states; the sets of each successor are listed apart.
@@ -183,19 +197,14 @@ fn post(program: &Program, vertex: Vertex, states: &Polyhedra) -> Vec<(Option<Ve
             let mut found = vec![(states.clone(), Vec::new(), Vec::new())];
             for (var, e) in assigned {
                 let mut more = Vec::new();
-                for (guard, value) in cases(e) {
-                    for (states, values, arbitrary) in &found {
-                        let (mut states, mut values, mut arbitrary) =
-                            (states.clone(), Vec::clone(values), Vec::clone(arbitrary));
-                        guard.iter().for_each(|c| states.assume(c));
-                        if states.is_bottom() {
-                            continue;
-                        }
-                        match &value {
-                            Some(value) => values.push((dim(*var), value.clone())),
+                for (states, known, arbitrary) in found {
+                    for (states, value) in values(&states, e) {
+                        let (mut known, mut arbitrary) = (Vec::clone(&known), Vec::clone(&arbitrary));
+                        match value {
+                            Some(value) => known.push((dim(*var), value)),
                             None => arbitrary.push(dim(*var)),
                         }
-                        more.push((states, values, arbitrary));
+                        more.push((states, known, arbitrary));
                     }
                 }
                 found = more;
@@ -206,11 +215,18 @@ fn post(program: &Program, vertex: Vertex, states: &Polyhedra) -> Vec<(Option<Ve
                     let values: Vec<_> = values.into_iter().filter(|(d, e)| e.as_dim() != Some(*d)).collect();
                     states.assign_parallel(&values);
                     states.forget(&arbitrary);
+                    let ranged = assigned.iter().filter(|(v, _)| arbitrary.contains(&dim(*v)));
+                    for (var, (least, most)) in
+                        ranged.filter_map(|(v, _)| Some((*v, program.vars[v.0].range?)))
+                    {
+                        states.assume(&LinCons::ge(LinExpr::dim(dim(var)), LinExpr::constant(least)));
+                        states.assume(&LinCons::le(LinExpr::dim(dim(var)), LinExpr::constant(most)));
+                    }
                     (*next, states)
                 })
                 .collect()
         }
-        Stmt::Store(..) => unreachable!("a linear program has no arrays"),
+        Stmt::Store(..) | Stmt::Fill(..) => unreachable!("a linear program has no arrays"),
         Stmt::Assume(c, next) => assume(states, c).into_iter().map(|s| (*next, s)).collect(),
         Stmt::Branch(c, yes, no) => {
             let mut found: Vec<_> = assume(states, c).into_iter().map(|s| (*yes, s)).collect();
@@ -223,73 +239,70 @@ fn post(program: &Program, vertex: Vertex, states: &Polyhedra) -> Vec<(Option<Ve
 /// The states in which a condition may hold, as sets that are convex.
 fn assume(states: &Polyhedra, c: &Cond) -> Vec<Polyhedra> {
     let mut found: Vec<Polyhedra> = Vec::new();
-    for (guard, constraint) in constraints(c) {
-        let mut states = states.clone();
-        guard.iter().chain(&constraint).for_each(|c| states.assume(c));
+    let mut add = |states: Polyhedra| {
         if !states.is_bottom() && !found.iter().any(|f| states.leq(f)) {
             found.push(states);
         }
-    }
-    found
-}
-
-/// A condition as alternatives: what must hold for the values to be as they are, and the comparison.
-fn constraints(c: &Cond) -> Vec<(Vec<LinCons>, Option<LinCons>)> {
-    let mut found = Vec::new();
-    for (guard, left) in cases(&c.left) {
-        for (more, right) in cases(&c.right) {
-            let guard: Vec<LinCons> = guard.iter().chain(&more).cloned().collect();
-            let (Some(a), Some(b)) = (left.clone(), right) else {
-                found.push((guard, None));
+    };
+    for (states, left) in values(states, &c.left) {
+        for (states, right) in values(&states, &c.right) {
+            let (Some(a), Some(b)) = (&left, &right) else {
+                add(states);
                 continue;
             };
-            let alternatives = match c.rel {
-                Rel::Le => vec![LinCons::le(a, b)],
-                Rel::Lt => vec![LinCons::lt(a, b)],
-                Rel::Eq => vec![LinCons::eq(a, b)],
-                Rel::Ne => vec![LinCons::lt(a.clone(), b.clone()), LinCons::gt(a, b)],
-                Rel::Ge => vec![LinCons::ge(a, b)],
-                Rel::Gt => vec![LinCons::gt(a, b)],
-            };
-            found.extend(alternatives.into_iter().map(|c| (guard.clone(), Some(c.normalize()))));
+            for c in alternatives(c.rel, a, b) {
+                if c.truth() == Some(false) {
+                    continue;
+                }
+                let mut states = states.clone();
+                if !states.entails(&c) {
+                    states.assume(&c);
+                }
+                add(states);
+            }
         }
     }
-    found.retain(|(guard, c)| guard.iter().chain(c).all(|c| c.truth() != Some(false)));
     found
 }
 
-/// The values of an expression.
-fn cases(e: &Expr) -> Vec<Case> {
+/// A comparison as constraints of which one holds.
+fn alternatives(rel: Rel, a: &LinExpr, b: &LinExpr) -> Vec<LinCons> {
+    let (a, b) = (a.clone(), b.clone());
+    let found = match rel {
+        Rel::Le => vec![LinCons::le(a, b)],
+        Rel::Lt => vec![LinCons::lt(a, b)],
+        Rel::Eq => vec![LinCons::eq(a, b)],
+        Rel::Ne => vec![LinCons::lt(a.clone(), b.clone()), LinCons::gt(a, b)],
+        Rel::Ge => vec![LinCons::ge(a, b)],
+        Rel::Gt => vec![LinCons::gt(a, b)],
+    };
+    found.iter().map(LinCons::normalize).collect()
+}
+
+/// The values of an expression: conditions split the states into those with one value each; `None` is an
+/// arbitrary value.
+fn values(states: &Polyhedra, e: &Expr) -> Vec<(Polyhedra, Option<LinExpr>)> {
     match e {
-        Expr::Undefined => vec![(Vec::new(), None)],
-        Expr::Int(n) => vec![(Vec::new(), Some(LinExpr::constant(*n)))],
-        Expr::Var(v) => vec![(Vec::new(), Some(LinExpr::dim(dim(*v))))],
+        Expr::Undefined => vec![(states.clone(), None)],
+        Expr::Int(n) => vec![(states.clone(), Some(LinExpr::constant(*n)))],
+        Expr::Var(v) => vec![(states.clone(), Some(LinExpr::dim(dim(*v))))],
         Expr::Scale(n, e) => {
             let n = (*n).into();
-            cases(e).into_iter().map(|(g, v)| (g, v.map(|v| v.scale(&n)))).collect()
+            values(states, e).into_iter().map(|(s, v)| (s, v.map(|v| v.scale(&n)))).collect()
         }
         Expr::Add(a, b) => {
-            let (a, b) = (cases(a), cases(b));
             let mut found = Vec::new();
-            for (ga, va) in &a {
-                for (gb, vb) in &b {
-                    let value = va.as_ref().zip(vb.as_ref()).map(|(va, vb)| va + vb);
-                    found.push((ga.iter().chain(gb).cloned().collect(), value));
+            for (states, left) in values(states, a) {
+                for (states, right) in values(&states, b) {
+                    found.push((states, left.as_ref().zip(right.as_ref()).map(|(a, b)| a + b)));
                 }
             }
             found
         }
         Expr::Ite(c, a, b) => {
-            let mut found = Vec::new();
-            for (c, e) in [((**c).clone(), a), (c.negated(), b)] {
-                for (guard, constraint) in constraints(&c) {
-                    for (more, value) in cases(e) {
-                        let guard = guard.iter().chain(&constraint).chain(&more).cloned().collect();
-                        found.push((guard, value));
-                    }
-                }
-            }
-            found
+            let yes = assume(states, c).into_iter().flat_map(|s| values(&s, a));
+            let no = assume(states, &c.negated()).into_iter().flat_map(|s| values(&s, b));
+            yes.chain(no).collect()
         }
         Expr::Element(..) => unreachable!("a linear program has no arrays"),
     }

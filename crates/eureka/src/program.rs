@@ -69,17 +69,28 @@ pub enum Stmt {
     Assign(Vec<(Var, Expr)>, Option<Vertex>),
     /// `a[e1] = e2;`
     Store(Array, Expr, Expr, Option<Vertex>),
+    /// All elements of an array get a value; if `u` occurs in it, each its own.
+    Fill(Array, Expr, Option<Vertex>),
     /// `assume(c);`
     Assume(Cond, Option<Vertex>),
     /// `if`, `while` and `assert`: the successors when the condition holds and when it does not.
     Branch(Cond, Option<Vertex>, Option<Vertex>),
 }
 
+/// A numeric variable of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// The least and the largest value that can be assigned to it: its domain, if that is not ℤ.
+    pub range: Option<(i64, i64)>,
+}
+
 /// A linear program with arrays.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
-    /// The names of the numeric variables.
-    pub vars: Vec<String>,
+    /// The numeric variables.
+    pub vars: Vec<Variable>,
     /// The names of the arrays and their dimensions.
     pub arrays: Vec<(String, i64)>,
     /// The statements of the vertexes from 1 on.
@@ -109,6 +120,13 @@ impl Rel {
             Rel::Ge => a >= b,
             Rel::Gt => a > b,
         }
+    }
+}
+
+impl From<&str> for Variable {
+    /// A variable with all numbers as its domain.
+    fn from(name: &str) -> Variable {
+        Variable { name: name.into(), range: None }
     }
 }
 
@@ -174,9 +192,11 @@ impl Stmt {
     /// Where control may go.
     pub fn successors(&self) -> impl Iterator<Item = Option<Vertex>> {
         let (first, second) = match self {
-            Stmt::Skip(next) | Stmt::Assign(_, next) | Stmt::Store(_, _, _, next) | Stmt::Assume(_, next) => {
-                (*next, None)
-            }
+            Stmt::Skip(next)
+            | Stmt::Assign(_, next)
+            | Stmt::Store(_, _, _, next)
+            | Stmt::Fill(_, _, next)
+            | Stmt::Assume(_, next) => (*next, None),
             Stmt::Branch(_, yes, no) => (*yes, Some(*no)),
         };
         std::iter::once(first).chain(second)
@@ -191,6 +211,7 @@ impl Stmt {
                 index.visit(see);
                 value.visit(see);
             }
+            Stmt::Fill(_, value, _) => value.visit(see),
             Stmt::Assume(c, _) | Stmt::Branch(c, ..) => c.visit(see),
         }
     }
@@ -207,7 +228,7 @@ impl Program {
         match e {
             Expr::Undefined => "u".into(),
             Expr::Int(n) => n.to_string(),
-            Expr::Var(v) => self.vars[v.0].clone(),
+            Expr::Var(v) => self.vars[v.0].name.clone(),
             Expr::Scale(n, e) => format!("{n}*{}", self.show(e)),
             Expr::Add(a, b) => format!("{}+{}", self.show(a), self.show(b)),
             Expr::Ite(c, a, b) => format!("(({})?{}:{})", self.show_cond(c), self.show(a), self.show(b)),
@@ -224,13 +245,14 @@ impl Program {
         match self.stmt(vertex) {
             Stmt::Skip(_) => ";".into(),
             Stmt::Assign(assigned, _) => {
-                let left: Vec<_> = assigned.iter().map(|(v, _)| self.vars[v.0].clone()).collect();
+                let left: Vec<_> = assigned.iter().map(|(v, _)| self.vars[v.0].name.clone()).collect();
                 let right: Vec<_> = assigned.iter().map(|(_, e)| self.show(e)).collect();
                 format!("{} = {};", left.join(", "), right.join(", "))
             }
             Stmt::Store(a, i, e, _) => {
                 format!("{}[{}] = {};", self.arrays[a.0].0, self.show(i), self.show(e))
             }
+            Stmt::Fill(a, e, _) => format!("{}[*] = {};", self.arrays[a.0].0, self.show(e)),
             Stmt::Assume(c, _) => format!("assume({});", self.show_cond(c)),
             Stmt::Branch(c, ..) => format!("if({})", self.show_cond(c)),
         }

@@ -43,7 +43,8 @@ pub fn refine(
         let abstraction = Abstraction::new(program, &new);
         let mut terms = Terms::new();
         let encoding = encode(&mut terms, &abstraction.program, trace);
-        let formulas: Vec<Term> = encoding.formulas.iter().flatten().copied().collect();
+        let formulas: Vec<Term> =
+            encoding.formulas.iter().flatten().chain(&encoding.domains).copied().collect();
         let mut solver = trace::solver(budget);
         let mut changed = false;
         for &(step, array, index) in &placeholders {

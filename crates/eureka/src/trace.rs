@@ -22,6 +22,8 @@ pub struct Encoding {
     pub formulas: Vec<Option<Term>>,
     /// The versions before each step.
     pub before: Vec<Versions>,
+    /// That values which are assigned are in the domains of their variables.
+    pub domains: Vec<Term>,
 }
 
 /// What `decide` finds out about a trace.
@@ -40,10 +42,10 @@ pub enum Decision {
 pub fn encode(terms: &mut Terms, program: &Program, trace: &[Vertex]) -> Encoding {
     let array = Sort::Array { index: WIDTH, elem: WIDTH };
     let mut now = Versions {
-        vars: program.vars.iter().map(|n| terms.fresh_var(n, Sort::BitVec(WIDTH))).collect(),
+        vars: program.vars.iter().map(|n| terms.fresh_var(&n.name, Sort::BitVec(WIDTH))).collect(),
         arrays: program.arrays.iter().map(|(n, _)| terms.fresh_var(n, array)).collect(),
     };
-    let mut encoding = Encoding { formulas: Vec::new(), before: Vec::new() };
+    let mut encoding = Encoding { formulas: Vec::new(), before: Vec::new(), domains: Vec::new() };
     for (step, &vertex) in trace.iter().enumerate().filter(|(_, v)| **v != 0) {
         encoding.before.push(now.clone());
         let formula = match program.stmt(vertex) {
@@ -53,7 +55,12 @@ pub fn encode(terms: &mut Terms, program: &Program, trace: &[Vertex]) -> Encodin
                 let old = now.clone();
                 for (var, e) in assigned {
                     let value = expr(terms, &old, e);
-                    let new = terms.fresh_var(&program.vars[var.0], Sort::BitVec(WIDTH));
+                    let Variable { name, range } = &program.vars[var.0];
+                    let new = terms.fresh_var(name, Sort::BitVec(WIDTH));
+                    if let Some((least, most)) = range {
+                        let [least, most] = [least, most].map(|n| terms.bv_signed(WIDTH, i128::from(*n)));
+                        encoding.domains.extend([terms.sle(least, new), terms.sle(new, most)]);
+                    }
                     equations.push(terms.eq(new, value));
                     now.vars[var.0] = new;
                 }
@@ -66,13 +73,25 @@ pub fn encode(terms: &mut Terms, program: &Program, trace: &[Vertex]) -> Encodin
                 now.arrays[a.0] = new;
                 Some(terms.eq(new, stored))
             }
+            Stmt::Fill(a, value, _) => {
+                let mut defined = true;
+                value.visit(&mut |e| defined &= *e != Expr::Undefined);
+                let filled = defined.then(|| {
+                    let value = expr(terms, &now, value);
+                    terms.const_array(WIDTH, value)
+                });
+                let new = terms.fresh_var(&program.arrays[a.0].0, array);
+                now.arrays[a.0] = new;
+                filled.map(|filled| terms.eq(new, filled))
+            }
             Stmt::Assume(c, _) => Some(cond(terms, &now, c)),
-            Stmt::Branch(c, yes, _) => {
+            Stmt::Branch(c, yes, no) => {
                 let holds = cond(terms, &now, c);
-                // At the end of a trace nothing tells which way it goes.
+                // At the end of a trace nothing tells which way it goes, nor where both lead to one vertex.
                 let next = trace.get(step + 1).copied();
                 match next {
                     None => None,
+                    _ if yes == no => None,
                     Some(next) if *yes == Some(next) => Some(holds),
                     Some(_) => Some(terms.not(holds)),
                 }
@@ -144,7 +163,8 @@ pub fn decide(program: &Program, trace: &[Vertex], budget: &Budget) -> Result<De
         }
         let steps: Vec<usize> =
             core.iter().copied().filter(|&s| s != step && encoding.formulas[s].is_some()).collect();
-        let formulas: Vec<Term> = steps.iter().filter_map(|&s| encoding.formulas[s]).collect();
+        let mut formulas: Vec<Term> = steps.iter().filter_map(|&s| encoding.formulas[s]).collect();
+        formulas.extend(&encoding.domains);
         let mut solver = solver(budget);
         match solver.check(&mut terms, &formulas) {
             Answer::Sat if step == usize::MAX => return Ok(Decision::Feasible),

@@ -139,7 +139,7 @@ impl Gen {
         for v in 1..=n {
             let next = (v < n).then_some(v + 1);
             let back = 1 + self.below(n);
-            stmts.push(match self.below(6) {
+            stmts.push(match self.below(7) {
                 0 | 1 => Stmt::Assign(vec![(Var(self.below(2)), self.expr(2, true))], next),
                 2 => {
                     let (a, b) = (self.expr(2, true), self.expr(2, true));
@@ -150,6 +150,7 @@ impl Gen {
                     Stmt::Store(array, self.index(array), self.expr(2, true), next)
                 }
                 4 => Stmt::Branch(self.cond(1, true), next, Some(back)),
+                5 => Stmt::Fill(Array(self.below(2)), self.expr(1, false), next),
                 _ => Stmt::Branch(self.cond(1, true), next, Some(0)),
             });
         }
@@ -198,6 +199,14 @@ impl Gen {
                 Stmt::Store(a, i, e, next) => {
                     let (i, d) = (self.choose(&eval(&w, i)), self.choose(&eval(&w, e)));
                     w.arrays[a.0][i as usize] = d;
+                    *next
+                }
+                Stmt::Fill(a, e, next) => {
+                    let filled: Vec<i64> = match eval(&w, e) {
+                        Values::Any => w.arrays[a.0].iter().map(|_| self.choose(&Values::Any)).collect(),
+                        values => vec![self.choose(&values); w.arrays[a.0].len()],
+                    };
+                    w.arrays[a.0] = filled;
                     *next
                 }
                 Stmt::Assume(..) => unreachable!("not generated"),
@@ -348,7 +357,7 @@ fn check_bounded(program: &Program) -> Option<Answer> {
         }
         stopper.stop(palisade_base::Stop::Time);
     });
-    let found = check(program, Kept::none(program), &budget).ok();
+    let found = check(program, Kept::none(program), &budget, &mut |_| {}).ok();
     budget.stop(palisade_base::Stop::Time);
     watch.join().expect("it only sleeps");
     found

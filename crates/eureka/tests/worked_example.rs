@@ -89,8 +89,8 @@ fn example_1_refinement_and_safety() {
 #[test]
 fn the_whole_procedure_from_nothing() {
     let p = program();
-    match check(&p, Kept::none(&p), &Budget::unlimited()).unwrap() {
-        Answer::Safe(abstraction, _) => assert_eq!(abstraction.program.vars, ["i", "a^1"]),
+    match check(&p, Kept::none(&p), &Budget::unlimited(), &mut |_| {}).unwrap() {
+        Answer::Safe(abstraction, _) => assert_eq!(abstraction.program.vars, ["i".into(), "a^1".into()]),
         other => panic!("{other:?}"),
     }
 }

@@ -4,6 +4,7 @@ use palisade_domains::{DOMAINS, Domain};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::concrete::Concrete;
+use palisade_engines::eureka::Eureka;
 use palisade_engines::houdini::{Accumulations, Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
@@ -73,6 +74,11 @@ pub fn analyses() -> Vec<Analysis> {
             all.push(numeric(None, domain, DELAY));
         }
     }
+    all.push(Analysis {
+        summary: "the variables and array elements that counterexamples ask for, as sets of polyhedra",
+        weight: None,
+        engine: Box::new(Eureka),
+    });
     all.extend(Structure::ALL.map(|s| combined(s, Domain::polyhedra())));
     all
 }

@@ -15,7 +15,7 @@ mod pool;
 mod precision;
 mod refine;
 
-use crate::numeric::constraint;
+use crate::numeric::{atoms, constraint};
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Outcome};
 use abstraction::{Abstraction, Known};
@@ -263,7 +263,7 @@ fn proof(
             values.push(state.value.clone());
         }
     }
-    let dims = cpa.right.abstraction.dims();
+    let atoms = atoms(&task.program, &mut pool.pool, &cpa.right.abstraction.dims());
     let dom = &mut cpa.right.dom;
     for (head, values) in at {
         let mut cubes = Vec::new();
@@ -286,7 +286,7 @@ fn proof(
                         let not = ExprKind::Unary(UnOp::Not, e);
                         parts.push(if *positive { e } else { pool.pool.expr(Scalar::BOOL, not) });
                     }
-                    Literal::Num(c) => parts.extend(constraint(&task.program, &mut pool.pool, &dims, c)),
+                    Literal::Num(c) => parts.extend(constraint(&mut pool.pool, &atoms, c)),
                 }
             }
             cases.push(pool.pool.all(BinOp::And, &parts));
