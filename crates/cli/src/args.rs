@@ -419,6 +419,8 @@ pub struct BenchArgs {
 /// The measurements by name.
 #[derive(Subcommand)]
 pub enum BenchName {
+    /// Table 4 of the EUREKA paper: how large programs with arrays may be.
+    Arrays(ArraysArgs),
     /// Table 3 of the BOXES paper: loop invariants of every function by four domains.
     Boxes(BoxesArgs),
     /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers: templates that grow, and
@@ -427,6 +429,31 @@ pub enum BenchName {
     /// Section 5 of the symbolic abstraction paper: diamonds, transformers of basic blocks, and the programs
     /// that symbolic transformers prove.
     Symabs(SymabsArgs),
+}
+
+/// Arguments of `bench arrays`.
+#[derive(Args)]
+pub struct ArraysArgs {
+    /// Time for each instance.
+    #[arg(long, default_value = "20s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// The largest N to try, at least 2.
+    #[arg(long, default_value_t = 100_000, value_parser = largest, value_name = "N")]
+    pub largest: usize,
+    /// Only rows whose name contains this.
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    pub row: String,
+    /// Print the program of the rows for this N instead.
+    #[arg(long, value_name = "N", value_parser = largest)]
+    pub program: Option<usize>,
+}
+
+/// A size of arrays.
+fn largest(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 2..=1_000_000_000) => Ok(n),
+        _ => Err("expected a number from 2 to 1000000000".into()),
+    }
 }
 
 /// Arguments of `bench numpred`.

@@ -1,8 +1,9 @@
 //! The command `bench`: regenerates papers' tables and figures.
 
-use crate::args::{BenchArgs, BenchName, BoxesArgs, Model, NumpredArgs, SourceArgs, SymabsArgs};
+use crate::args::{ArraysArgs, BenchArgs, BenchName, BoxesArgs, Model, NumpredArgs, SourceArgs, SymabsArgs};
 use crate::question::Question;
 use crate::{USAGE, input};
+use palisade_bench::arrays::{self, Family};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
 use palisade_bench::numpred::{Picture, counting, figure, flags, programs, svg};
 use palisade_bench::symabs;
@@ -15,9 +16,43 @@ use std::sync::Arc;
 /// Runs the measurement.
 pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
+        BenchName::Arrays(args) => arrays(args),
         BenchName::Boxes(args) => boxes(args),
         BenchName::Numpred(args) => numpred(args),
         BenchName::Symabs(args) => symabs(args),
+    }
+}
+
+/// Table 4 of the EUREKA paper.
+fn arrays(args: &ArraysArgs) -> u8 {
+    let wanted = |f: &Family| f.name().to_lowercase().contains(&args.row.to_lowercase());
+    let families: Vec<Family> = Family::ALL.into_iter().filter(wanted).collect();
+    if let Some(n) = args.program {
+        families.iter().for_each(|f| println!("/* {} */\n{}", f.name(), f.program(n)));
+        return 0;
+    }
+    let folder = std::env::temp_dir().join(format!("palisade-arrays-{}", std::process::id()));
+    let measured = std::env::current_exe().and_then(|palisade| {
+        std::fs::create_dir_all(&folder)?;
+        let setup = arrays::Setup {
+            palisade: &palisade,
+            folder: &folder,
+            limit: args.time_limit,
+            largest: args.largest,
+        };
+        arrays::measure(&setup, &families, &mut |line| eprintln!("{line}"))
+    });
+    // What is left there is of no use to anybody.
+    let _ = std::fs::remove_dir_all(&folder);
+    match measured {
+        Ok(table) => {
+            println!("{table}");
+            0
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            USAGE
+        }
     }
 }
 

@@ -46,7 +46,9 @@ impl Engine for Eureka {
         if program.arrays.is_empty() {
             return Outcome::Unknown("the program has no arrays of integers".into());
         }
-        match guess(program, budget) {
+        let named = Kept::named(program);
+        progress(format_args!("named: {} variables, {} array elements", named.vars.len(), named.count()));
+        match guess(program, &named, budget) {
             Err(stop) => return Outcome::Unknown(stop.to_string()),
             Ok(Some((abstraction, reached))) => return proof(task, &translated, &abstraction, &reached),
             Ok(None) => {}
@@ -83,13 +85,13 @@ impl Engine for Eureka {
 /// Whether the elements that the program names are enough, and what is reached then.
 fn guess(
     program: &palisade_eureka::Program,
+    kept: &Kept,
     budget: &Budget,
 ) -> Result<Option<(Abstraction, Reached)>, Stop> {
-    let kept = Kept::named(program);
     if kept.vars.len() + kept.count() > MAX_GUESS {
         return Ok(None);
     }
-    let abstraction = Abstraction::new(program, &kept);
+    let abstraction = Abstraction::new(program, kept);
     Ok(match model_check(&abstraction.program, Mode::Widening, budget)? {
         Checked::Safe(reached) => Some((abstraction, reached)),
         Checked::Trace(_) | Checked::TooLarge => None,

@@ -9,6 +9,7 @@ use palisade_eureka as linear;
 use palisade_eureka::{Cond, Expr as Linear, Rel, Stmt, Var, Vertex};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// More initial values of an array are not written down.
 const MAX_INIT: usize = 4096;
@@ -57,13 +58,13 @@ pub fn translate(task: &Task) -> Option<Translated> {
         let vertex = this.add(Stmt::Skip(None));
         this.vertex.insert(loc, vertex);
     }
-    this.start();
     for &loc in &locs {
         this.location(loc);
         if this.program.stmts.len() > MAX_VERTEXES {
             return None;
         }
     }
+    this.start();
     let mut vars: Vec<(Var, VarId)> = this.reader.vars.iter().map(|(id, v)| (*v, *id)).collect();
     vars.sort_unstable();
     let mut arrays: Vec<(VarId, Indexed)> = this.reader.arrays.iter().map(|(id, a)| (*id, *a)).collect();
@@ -106,9 +107,17 @@ impl Translator<'_> {
         self.vertex.get(&self.task.program.edges[edge].dst).copied().unwrap_or(0)
     }
 
-    /// Globals hold their images at the start.
+    /// Globals hold their images at the start. Arrays that nobody reads are left alone.
     fn start(&mut self) {
         let program = &self.task.program;
+        let mut read = BTreeSet::new();
+        for stmt in &self.program.stmts {
+            stmt.visit(&mut |e| {
+                if let Linear::Element(array, _) = e {
+                    read.insert(*array);
+                }
+            });
+        }
         let mut known = Vec::new();
         let mut next = self.vertex[&self.task.body().entry];
         for (id, var) in program.vars.iter_enumerated() {
@@ -125,7 +134,9 @@ impl Translator<'_> {
                     Some(_) => Linear::Undefined,
                 };
                 known.push((v, value));
-            } else if let Some(&indexed) = self.reader.arrays.get(&id) {
+            } else if let Some(&indexed) = self.reader.arrays.get(&id)
+                && read.contains(&indexed.array)
+            {
                 match elements(items, indexed) {
                     None => next = self.add(Stmt::Fill(indexed.array, Linear::Undefined, Some(next))),
                     Some(values) => {
