@@ -10,6 +10,7 @@
 //! * [`refine`](mod@refine): which variables and elements to keep in addition (section 6).
 
 pub mod abstraction;
+mod live;
 pub mod model_check;
 pub mod program;
 pub mod refine;

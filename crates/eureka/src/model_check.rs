@@ -1,7 +1,9 @@
 //! The model checker for linear programs: symbolic states are convex polyhedra.
 //!
-//! Each vertex has the polyhedra it was reached with. What a known one contains is not followed again.
+//! Each vertex has the polyhedra it was reached with, over the variables that are live there. What a known one
+//! contains is not followed again.
 
+use crate::live::Live;
 use crate::program::*;
 use palisade_base::{Budget, Stop};
 use palisade_domains::{Dim, Lattice, Limits, LinCons, LinExpr, NumericDomain, Polyhedra, Thresholds};
@@ -56,6 +58,7 @@ pub fn dim(var: Var) -> Dim {
 pub fn model_check(program: &Program, mode: Mode, budget: &Budget) -> Result<Checked, Stop> {
     let heads = heads(program);
     let thresholds = thresholds(program);
+    let live = Live::of(program);
     let mut nodes: Vec<Node> = Vec::new();
     let mut at: Vec<Vec<usize>> = vec![Vec::new(); program.stmts.len() + 1];
     let mut joins = vec![0; program.stmts.len() + 1];
@@ -75,6 +78,9 @@ pub fn model_check(program: &Program, mode: Mode, budget: &Budget) -> Result<Che
         let states = nodes[n].states.clone();
         for (next, mut after) in post(program, vertex, &states) {
             let Some(next) = next else { continue };
+            if next != 0 {
+                live.restrict(&mut after, next);
+            }
             if after.is_bottom() || at[next].iter().any(|&m| after.leq(&nodes[m].states)) {
                 continue;
             }

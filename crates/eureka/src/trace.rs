@@ -153,6 +153,7 @@ pub fn decide(program: &Program, trace: &[Vertex], budget: &Budget) -> Result<De
     let mut core: Vec<usize> = (0..encoding.formulas.len()).collect();
     let mut left = core.clone();
     let mut asked = false;
+    let mut solver = solver(budget);
     // Leaves out one step after the other that the contradiction does not need, the last ones first: what
     // is refuted early is refuted for more traces.
     while let Some(step) = if asked { left.pop() } else { Some(usize::MAX) } {
@@ -165,7 +166,6 @@ pub fn decide(program: &Program, trace: &[Vertex], budget: &Budget) -> Result<De
             core.iter().copied().filter(|&s| s != step && encoding.formulas[s].is_some()).collect();
         let mut formulas: Vec<Term> = steps.iter().filter_map(|&s| encoding.formulas[s]).collect();
         formulas.extend(&encoding.domains);
-        let mut solver = solver(budget);
         match solver.check(&mut terms, &formulas) {
             Answer::Sat if step == usize::MAX => return Ok(Decision::Feasible),
             Answer::Sat => {}
