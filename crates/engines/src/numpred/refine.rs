@@ -3,8 +3,7 @@
 //!
 //! The paper adds first missing numeric variables, then missing predicates. Here a ladder of [`STAGES`] goes
 //! on to what the conditions become when they are carried back along the path, predicates are added where the
-//! path needs them, and which rung a new counterexample starts at is learned: a rung whose additions keep
-//! failing to exclude the counterexample they were made for is skipped until nothing else is left.
+//! path needs them, and where on the ladder a new counterexample starts is [`Learned`] from the rounds before.
 
 use super::pool::{MAX_SIZE, Predicates};
 use super::precision::{Precision, Scope};
@@ -44,33 +43,30 @@ const STAGES: [Stage; 3] = [Stage::Numbers, Stage::Conditions, Stage::Carried];
 pub struct Learned {
     /// The stage that was last added for a core.
     tried: FxHashMap<Vec<EdgeId>, usize>,
-    /// For each stage how often its additions excluded the counterexample, and how often not.
-    record: [(u32, u32); STAGES.len()],
-    /// What the last round added, and for which core.
-    last: Option<(Vec<EdgeId>, usize)>,
+    /// How numbers did for cores of equalities, and for others: how often variables were added, and how often
+    /// all of them were there and the counterexample too.
+    numbers: [(u32, u32); 2],
 }
 
 impl Learned {
-    /// The stage to begin with for a core.
-    fn start(&mut self, core: &[EdgeId]) -> usize {
-        if let Some((last, stage)) = self.last.take() {
-            let record = &mut self.record[stage];
-            *(if last == core { &mut record.1 } else { &mut record.0 }) += 1;
+    /// The stage to begin with for a core. `known` says that all its variables are tracked already.
+    ///
+    /// Numbers are cheap where they suffice: one variable does what many predicates would. Where the program
+    /// only asks whether variables equal constants they often do not, and then each variable costs a round
+    /// before its predicates come. So numbers come first until they failed half as often as they were tried, for
+    /// equalities and for other conditions apart.
+    fn start(&mut self, core: &[EdgeId], equalities: bool, known: bool) -> usize {
+        if let Some(stage) = self.tried.get(core) {
+            return stage + 1;
         }
-        match self.tried.get(core) {
-            Some(stage) => stage + 1,
-            None => self.record.iter().position(|(won, lost)| *lost <= won + PATIENCE).unwrap_or(0),
-        }
-    }
-
-    fn added(&mut self, core: Vec<EdgeId>, stage: usize) {
-        self.tried.insert(core.clone(), stage);
-        self.last = Some((core, stage));
+        let (added, failed) = &mut self.numbers[usize::from(equalities)];
+        *(if known { &mut *failed } else { &mut *added }) += 1;
+        usize::from(known || *failed > PATIENCE && 2 * *failed >= *added)
     }
 }
 
-/// A stage is skipped once it failed this much more often than not.
-const PATIENCE: u32 = 2;
+/// Numbers may fail this often before they have to earn their place.
+const PATIENCE: u32 = 1;
 
 /// Looks at a path. `program` is the task's with the pool appended; expressions that are new go into the
 /// pool.
@@ -87,8 +83,9 @@ pub fn examine(
 ) -> Result<Examined, Stop> {
     let Some(core) = unsat_core(program, path, budget)? else { return Ok(Examined::Feasible) };
     let edges: Vec<EdgeId> = core.iter().map(|&i| path[i]).collect();
-    let start = learned.start(&edges);
     let slice = Slice::of(program, path, &core);
+    let known = slice.vars.iter().filter(|v| can_track(**v)).all(|v| precision.vars.contains(v));
+    let start = learned.start(&edges, equalities(program, &edges), known);
     // From where the ladder starts, then what was skipped.
     for stage in (start..STAGES.len()).chain(0..start.min(STAGES.len())) {
         let added = match STAGES[stage] {
@@ -110,7 +107,7 @@ pub fn examine(
             }
         };
         if added {
-            learned.added(edges, stage);
+            learned.tried.insert(edges, stage);
             return Ok(Examined::Refined);
         }
     }
@@ -207,6 +204,18 @@ impl Slice {
         });
         Slice { vars, scope: Scope::At(locs.collect()) }
     }
+}
+
+/// Whether the conditions of edges only ask for equality.
+fn equalities(program: &Program, edges: &[EdgeId]) -> bool {
+    let equality = |e: ExprId| match program.exprs[e].kind {
+        ExprKind::Cmp(op, ..) => matches!(op, CmpOp::Eq | CmpOp::Ne),
+        _ => true,
+    };
+    edges.iter().all(|&edge| match program.edges[edge].op {
+        Op::Assume { cond } => atoms(program, cond).into_iter().all(equality),
+        _ => true,
+    })
 }
 
 /// The variable that a place is the whole of.
