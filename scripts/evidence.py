@@ -66,7 +66,7 @@ def machine(t, program, harness, binary):
     code, _, err = run(build, 60, None)
     if code != 0:
         return "not built", err[:300]
-    code, out, err = run([binary], 20, None)
+    code, out, err = run(["env", "ASAN_OPTIONS=detect_leaks=1", binary], 20, None)
     marks = ["violation reached", "runtime error", "AddressSanitizer", "LeakSanitizer", "Assertion"]
     shown = any(m in err or m in out for m in marks) or code in (-11, -6)
     return ("reached" if shown else "not reached"), f"{code} {err[:200]}"

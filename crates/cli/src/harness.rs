@@ -109,6 +109,18 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
             giver(&mut text, ty, &func.name, &params, &list);
         }
     }
+    // Functions that nobody has and the run does not call: their addresses may be asked for.
+    for (f, func) in p.funcs.iter_enumerated() {
+        let missing = func.body.is_none() && matches!(func.effect, Effect::Pure | Effect::Arbitrary);
+        if let (true, false, Some(ty), Some(params)) = (
+            missing && !names.contains(&*func.name) && written.func_named(&func.name).is_some(),
+            story.run.unknown_functions.contains(&f),
+            result_type(p, func),
+            parameters(p, func),
+        ) {
+            let _ = writeln!(text, "__attribute__((weak)) {ty} {}({params}) {{ abort(); }}", func.name);
+        }
+    }
     if !read.is_empty() {
         let bytes: Vec<u8> = read.iter().map_while(|i| u8::try_from(i.bits).ok()).collect();
         let _ = write!(text, "static const char input[] = {};{INPUT}", quoted(&bytes));
