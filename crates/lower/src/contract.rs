@@ -19,8 +19,8 @@
 //! * `scan`: it becomes steps by its format (`formats.rs`);
 //! * `native …`, `opaque`, `unmodelled`, `pure`: an [`Effect`] of the automaton;
 //! * otherwise the alternatives for its result: a number, a range `0..n`, `any`, a parameter, `null`,
-//!   `string` or `static(N)` (memory of the library), `descriptor` (a new one), with `!` if `errno` tells why. Of such a line
-//!   C source is made: [`Contract::source`].
+//!   `string` or `static(N)` (memory of the library), `descriptor` (a new one), with `!` if `errno`
+//!   tells why. Of such a line C source is made: [`Contract::source`].
 //!
 //! Remarks: `errno` may change; `checked`: callers check strings and streams, though there is C source;
 //! `stops`: a success never comes back; `determined`: the result follows from what is not modelled, so that no

@@ -270,8 +270,10 @@ impl Lowerer<'_> {
                 },
             };
             let dynamic = c.width == Number::Argument || c.precision == Number::Argument;
-            let width = number(self, c.width)?;
-            let precision = number(self, c.precision)?;
+            let (Some(width), Some(precision)) = (number(self, c.width), number(self, c.precision)) else {
+                self.call_effect(Effect::Unmodelled, span);
+                return None;
+            };
             if c.letter == b'm' {
                 total = None;
                 continue;
