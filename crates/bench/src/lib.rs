@@ -8,3 +8,22 @@ pub mod boxes;
 pub mod child;
 pub mod numpred;
 pub mod symabs;
+
+use palisade_base::SourceMap;
+use palisade_cfa::{DataModel, Program};
+use palisade_lower::{CheckSet, Missing, Options, compile};
+use palisade_property::Property;
+
+/// A preprocessed program with the property that no error function is called and no assertion fails, read as
+/// competitions read programs: functions without a body change nothing. `None` if it cannot be read.
+pub fn program(name: &str, text: String, data_model: DataModel) -> Option<Program> {
+    let mut map = SourceMap::new();
+    let file = map.add(name, text)?;
+    let property = Property::assertions();
+    let checks = property.checks().collect::<CheckSet>();
+    let missing = Missing::Pure;
+    let options = Options { checks, entry: property.entry.clone(), missing, ..Options::default() };
+    let mut program = compile(&mut map, &[file], data_model, &options).program?;
+    palisade_property::instrument(&mut program, &property);
+    Some(program)
+}

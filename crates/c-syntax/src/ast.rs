@@ -16,10 +16,12 @@
 //!
 //! Parentheses leave no node; they only widen the span of the expression they enclose.
 
+mod annotation;
 mod decl;
 mod expr;
 mod stmt;
 
+pub use annotation::*;
 pub use decl::*;
 pub use expr::*;
 pub use stmt::*;

@@ -4,6 +4,7 @@
 //! Line markers and pragmas are taken out of the stream here.
 
 use crate::intern::{Interner, finish_hash, step_hash};
+use crate::parser::{AnnotationText, annotation_tokens};
 use crate::token::{Tok, Token, keyword};
 use palisade_base::{Diagnostic, Span};
 
@@ -18,10 +19,13 @@ pub(crate) struct Lexed {
     pub diags: Vec<Diagnostic>,
     /// Whether the text says that it is C23.
     pub c23: bool,
+    /// Annotations: comments that start with `@`, if they are asked for.
+    pub annotations: Vec<AnnotationText>,
 }
 
-/// Splits `text`, whose first byte has offset `base` in the source map.
-pub(crate) fn lex(text: &str, base: u32, interner: &mut Interner) -> Lexed {
+/// Splits `text`, whose first byte has offset `base` in the source map. With `annotated` the annotations are
+/// kept.
+pub(crate) fn lex(text: &str, base: u32, interner: &mut Interner, annotated: bool) -> Lexed {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
@@ -29,16 +33,29 @@ pub(crate) fn lex(text: &str, base: u32, interner: &mut Interner) -> Lexed {
         // A byte order mark is no part of the text.
         pos: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
         interner,
+        annotated,
         out: Lexed {
             tokens: Vec::with_capacity(text.len() / 4 + 16),
             markers: Vec::new(),
             pragmas: Vec::new(),
             diags: Vec::new(),
             c23: false,
+            annotations: Vec::new(),
         },
     };
     lexer.run();
     lexer.out
+}
+
+/// The first word of a `#pragma` that gives types or names another meaning than they have without it.
+fn changes_meaning(pragma: &str) -> Option<&str> {
+    let mut words = pragma.split_ascii_whitespace();
+    let (first, second) = (words.next()?, words.next().unwrap_or_default());
+    match (first, second) {
+        ("scalar_storage_order", "default" | "little-endian") | ("ms_struct", "off" | "reset") => None,
+        ("scalar_storage_order" | "ms_struct" | "redefine_extname" | "weak", _) => Some(first),
+        _ => None,
+    }
 }
 
 /// The `#pragma` after which a text is C23 instead of GNU C11.
@@ -70,12 +87,14 @@ const CLASS: [u8; 256] = {
     table
 };
 
-struct Lexer<'a> {
+/// The state of the pass.
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     base: u32,
     pos: usize,
     interner: &'a mut Interner,
+    annotated: bool,
     out: Lexed,
 }
 
@@ -318,6 +337,28 @@ impl Lexer<'_> {
     }
 
     fn line_comment(&mut self) {
+        let lo = self.pos;
+        self.skip_line_comment();
+        self.note_annotation(lo);
+    }
+
+    /// Keeps the comment from there to here if it is an annotation.
+    fn note_annotation(&mut self, lo: usize) {
+        let comment = &self.text[lo..self.pos];
+        if self.annotated && comment.as_bytes().get(2) == Some(&b'@') {
+            let base = self.base + lo as u32;
+            let annotation = annotation_tokens(comment, base, self);
+            self.out.annotations.push(annotation);
+        }
+    }
+
+    /// The tokens of a text of its own; none if it is not made of tokens.
+    pub(crate) fn sub_lex(&mut self, text: &str, base: u32) -> Vec<Token> {
+        let lexed = lex(text, base, self.interner, false);
+        if lexed.diags.is_empty() { lexed.tokens } else { Vec::new() }
+    }
+
+    fn skip_line_comment(&mut self) {
         loop {
             let Some(len) = self.bytes[self.pos..].iter().position(|&b| b == b'\n') else {
                 self.pos = self.bytes.len();
@@ -335,7 +376,10 @@ impl Lexer<'_> {
     fn block_comment(&mut self) {
         let lo = self.pos;
         match self.text[lo + 2..].find("*/") {
-            Some(len) => self.pos = lo + 2 + len + 2,
+            Some(len) => {
+                self.pos = lo + 2 + len + 2;
+                self.note_annotation(lo);
+            }
             None => {
                 self.pos = self.bytes.len();
                 self.error(lo, lo + 2, "unterminated comment");
@@ -373,6 +417,13 @@ impl Lexer<'_> {
                 let span = Span::new(self.base + from as u32, self.base + hi.max(from) as u32);
                 self.out.pragmas.push(span);
                 self.out.c23 |= rest.trim_ascii() == C23_PRAGMA;
+                if let Some(what) = changes_meaning(rest) {
+                    self.error(
+                        lo,
+                        end,
+                        format!("`#pragma {what}` is not supported: write out what it asks for"),
+                    );
+                }
             }
             "line" => self.marker(lo, rest.trim_ascii_start()),
             "ident" | "sccs" => {}
@@ -441,7 +492,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<Tok> {
-        let lexed = lex(text, 0, &mut Interner::new());
+        let lexed = lex(text, 0, &mut Interner::new(), false);
         assert!(lexed.diags.is_empty(), "{:?}", lexed.diags);
         lexed.tokens.iter().map(|t| t.kind).collect()
     }
@@ -472,7 +523,7 @@ mod tests {
     #[test]
     fn names_may_hold_dollars_and_universal_characters() {
         let mut interner = Interner::new();
-        let lexed = lex("a$b caf\\u00e9 café", 0, &mut interner);
+        let lexed = lex("a$b caf\\u00e9 café", 0, &mut interner, false);
         assert!(lexed.diags.is_empty());
         let names: Vec<&str> =
             lexed.tokens[..3].iter().map(|t| interner.name(crate::Symbol(t.data))).collect();
@@ -482,7 +533,7 @@ mod tests {
     #[test]
     fn markers_and_pragmas_leave_the_token_stream() {
         let text = "# 7 \"a \\\"b\\\".h\" 1 3\nx\n#line 9\n#pragma pack(1) \n#ident \"v\"\n#\ny";
-        let lexed = lex(text, 100, &mut Interner::new());
+        let lexed = lex(text, 100, &mut Interner::new(), false);
         assert!(lexed.diags.is_empty(), "{:?}", lexed.diags);
         assert_eq!(lexed.markers[0], (120, 7, Some("a \"b\".h".into())));
         assert_eq!(lexed.markers[1], (130, 9, None));
@@ -493,7 +544,7 @@ mod tests {
 
     #[test]
     fn bad_characters_are_reported_once_each() {
-        let lexed = lex("a @ \u{fffd} \0\0 \" x\n'y\n/* z", 0, &mut Interner::new());
+        let lexed = lex("a @ \u{fffd} \0\0 \" x\n'y\n/* z", 0, &mut Interner::new(), false);
         let messages: Vec<&str> = lexed.diags.iter().map(|d| d.message.as_str()).collect();
         assert_eq!(
             messages,

@@ -54,9 +54,27 @@ pub fn parse(
     file: FileId,
     interner: &mut Interner,
 ) -> (TranslationUnit, Vec<Diagnostic>) {
+    read(map, file, interner, false)
+}
+
+/// Like [`parse`], with the annotations of ACSL in the text: comments that start with `@`.
+pub fn parse_annotated(
+    map: &mut SourceMap,
+    file: FileId,
+    interner: &mut Interner,
+) -> (TranslationUnit, Vec<Diagnostic>) {
+    read(map, file, interner, true)
+}
+
+fn read(
+    map: &mut SourceMap,
+    file: FileId,
+    interner: &mut Interner,
+    annotated: bool,
+) -> (TranslationUnit, Vec<Diagnostic>) {
     let text = map.text(file);
     let base = map.start(file);
-    let mut lexed = lexer::lex(&text, base, interner);
+    let mut lexed = lexer::lex(&text, base, interner, annotated);
     let mut current = map.name(file).to_owned();
     for (at, line, name) in std::mem::take(&mut lexed.markers) {
         if let Some(name) = name {

@@ -5,6 +5,7 @@
 //! [`Failed`]; whoever can go on from there (a statement, a declaration, a condition) calls one of
 //! the recovery functions of [`recover`].
 
+mod annotation;
 mod attr;
 mod builtin;
 mod decl;
@@ -25,6 +26,8 @@ use crate::token::{Tok, Token};
 use crate::{MAX_EXPR_HEIGHT, MAX_NESTING};
 use palisade_base::{Diagnostic, FileId, Span};
 use scope::Scopes;
+
+pub(crate) use annotation::{AnnotationText, tokens as annotation_tokens};
 
 /// An error was reported; the construct is given up.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +69,9 @@ pub(crate) fn translation_unit(
         pending_params: Vec::new(),
         packs: record::Packs::new(text, base, &lexed.pragmas),
         c23: lexed.c23,
+        annotations: &lexed.annotations,
+        next_annotation: 0,
+        left_out: 0,
     };
     parser.unit();
     let Parser { mut tu, mut diags, .. } = parser;
@@ -112,6 +118,11 @@ struct Parser<'a> {
     packs: record::Packs,
     /// Whether the text is C23.
     c23: bool,
+    /// Annotations in the order of the text, and the number of the first that was not read.
+    annotations: &'a [AnnotationText],
+    next_annotation: usize,
+    /// Annotations that were left out.
+    left_out: usize,
 }
 
 impl Parser<'_> {

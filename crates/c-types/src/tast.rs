@@ -195,6 +195,14 @@ pub struct FuncBody {
     pub body: TStmtId,
     /// All named labels whose address is taken.
     pub addressed_labels: Vec<LabelId>,
+    /// What must not be zero when it is called.
+    pub requires: Vec<TExprId>,
+    /// What must not be zero when it returns.
+    pub ensures: Vec<TExprId>,
+    /// Where `ensures` looks for the result.
+    pub result: Option<ObjId>,
+    /// Whether annotations of it were left out.
+    pub left_out: bool,
     /// From the first specifier to the closing brace.
     pub span: Span,
 }
@@ -644,6 +652,11 @@ pub enum Builtin {
     /// Bytes from the pointer to the end of its object if that is known, otherwise the maximum of
     /// `size_t` (types 0 and 1 as second argument) or 0 (types 2 and 3).
     ObjectSize,
+    /// Whether so many bytes may be read behind a pointer, or also written.
+    Valid {
+        /// Whether they may be written.
+        write: bool,
+    },
     /// A value read through the pointer.
     AtomicLoad,
     /// The second argument is stored through the pointer.
@@ -772,6 +785,11 @@ pub enum TStmtKind {
     Return(Option<TExprId>),
     /// `asm`
     Asm(Box<Asm>),
+    /// An annotation demands that this is not zero.
+    Demand(TExprId),
+    /// Annotations demand of the loop that comes next that these are not zero, whenever its condition is
+    /// evaluated (for `do`: before each pass).
+    Invariants(Box<[TExprId]>),
 }
 
 /// A `switch` statement.

@@ -26,6 +26,23 @@ pub enum Assumed {
     AllocationSucceeds,
     /// An `asm` statement changes its outputs and nothing else.
     AsmChangesOutputs,
+    /// The entry function gets any arguments, and pointers among them lead nowhere.
+    ArgumentsLeadNowhere,
+    /// Pointers among the arguments of the entry function point to objects of their own.
+    ArgumentsPointTo {
+        /// Or are null.
+        null: bool,
+        /// Elements of an object that is no structure.
+        elements: u32,
+        /// How many pointers in a row lead to objects.
+        depth: u32,
+    },
+    /// Globals hold their initial values when the entry function is called.
+    GlobalsAreInitial,
+    /// The entry function is called as its contract requires.
+    EntryAsRequired,
+    /// Some annotations of a function are not understood, and not looked at.
+    AnnotationsLeftOut,
 }
 
 impl Assumed {
@@ -36,6 +53,11 @@ impl Assumed {
             Assumed::MissingHavocs => "missing-havoc",
             Assumed::AllocationSucceeds => "allocation",
             Assumed::AsmChangesOutputs => "asm",
+            Assumed::ArgumentsLeadNowhere => "arguments-any",
+            Assumed::ArgumentsPointTo { .. } => "arguments-valid",
+            Assumed::GlobalsAreInitial => "globals-initial",
+            Assumed::EntryAsRequired => "requires",
+            Assumed::AnnotationsLeftOut => "annotations",
         }
     }
 
@@ -60,6 +82,24 @@ impl Assumption {
             Assumed::AllocationSucceeds => "memory is never exhausted: allocations succeed".into(),
             Assumed::AsmChangesOutputs => {
                 format!("`asm` in `{name}` changes its outputs, to any value, and nothing else")
+            }
+            Assumed::ArgumentsLeadNowhere => {
+                format!("`{name}` is called with any arguments; pointers among them lead to no object")
+            }
+            Assumed::ArgumentsPointTo { null, elements, depth } => {
+                let or_null = if null { "is null or " } else { "" };
+                format!(
+                    "`{name}` is called with any arguments; a pointer among them {or_null}points to the start of \
+                     an object of its own: one structure, or {elements} elements of another type; so do pointers in \
+                     these objects, and after {depth} in a row they are null"
+                )
+            }
+            Assumed::GlobalsAreInitial => {
+                format!("globals hold their initial values when `{name}` is called")
+            }
+            Assumed::EntryAsRequired => format!("`{name}` is called as its contract requires"),
+            Assumed::AnnotationsLeftOut => {
+                format!("annotations of `{name}` that are not understood are left out")
             }
         }
     }

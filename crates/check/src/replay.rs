@@ -3,7 +3,8 @@
 use palisade_base::Budget;
 use palisade_cfa::{CheckKind, Program};
 use palisade_evidence::Counterexample;
-use palisade_interp::{Config, Discard, Forced, Interp, Outcome, Run};
+use palisade_interp::{Config, Discard, Forced, Interp, Outcome, Run, Trap};
+use std::fmt;
 
 /// A run that goes wrong.
 #[derive(Clone, Debug)]
@@ -16,12 +17,37 @@ pub struct Replay {
     pub bug: Counterexample,
 }
 
+/// A run that was to go wrong and ends otherwise.
+#[derive(Clone, Debug)]
+pub struct Otherwise {
+    /// The run.
+    pub run: Run,
+    /// The values that led there.
+    pub bug: Counterexample,
+}
+
+impl Otherwise {
+    /// What it does that is undefined, if that is how it ends.
+    pub fn undefined(&self) -> Option<Trap> {
+        match self.run.outcome {
+            Outcome::Trap(trap) => Some(trap),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Otherwise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the replay ended otherwise: {}", self.run.outcome)
+    }
+}
+
 /// Executed edges that are kept for showing the run.
 const TRACE_CAP: usize = 200_000;
 
 /// Runs an instrumented program with the values of a counterexample. Every check that is left in
 /// such a program violates the property, so the run must end in one.
-pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Result<Replay, String> {
+pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Result<Replay, Box<Otherwise>> {
     let config = Config {
         trace_cap: Some(TRACE_CAP),
         budget: Some(budget.clone()),
@@ -31,7 +57,7 @@ pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Resul
     let run = Interp::new(program, config).run(&mut forced(bug), &mut Discard);
     match run.outcome {
         Outcome::Violation(kind) => Ok(Replay { kind, run, bug: bug.clone() }),
-        ref other => Err(format!("the replay ended otherwise: {other}")),
+        _ => Err(Box::new(Otherwise { run, bug: bug.clone() })),
     }
 }
 

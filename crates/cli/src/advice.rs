@@ -26,12 +26,8 @@ pub fn advice(args: &CheckArgs, finding: &Finding<'_>, stopped: Option<Stop>) ->
         }
         _ => {}
     }
-    if !finding.settled.rejected.is_empty() && stopped.is_none() {
-        advice.push(
-            "--property def-behavior: a run that was found does something undefined, or what could not be \
-             repeated, before it violates the property"
-                .into(),
-        );
+    if let Some(property) = finding.settled_by() {
+        advice.push(format!("--property {property}: this is what the run violates"));
     }
     let program = finding.program;
     let mut missing: Vec<&str> = program

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use palisade_cfa::DataModel;
 use palisade_domains::{DOMAINS, Domain};
-use palisade_lower::{CheckSet, Missing, Options};
+use palisade_lower::{CheckSet, Missing, Options, Pointers};
 use palisade_property::{Property, Reading};
 use palisade_recheck::source::How;
 use std::path::PathBuf;
@@ -44,12 +44,19 @@ pub enum Command {
     Analyses,
     /// Regenerate a paper's table or figure.
     Bench(BenchArgs),
+    /// Print what a shell needs to complete the words of this command.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
 }
 
 /// How to read a program; shared by all commands that do.
 #[derive(Args)]
 pub struct SourceArgs {
-    /// C files; `.i` files are taken as preprocessed.
+    /// C files; `.i` files are taken as preprocessed, and `-` is the standard input.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Sizes of `long` and pointers.
@@ -58,17 +65,33 @@ pub struct SourceArgs {
     /// The function that is called first.
     #[arg(long)]
     pub entry: Option<String>,
+    #[command(flatten)]
+    pub preprocessor: PreprocessorArgs,
+    #[command(flatten)]
+    pub world: WorldArgs,
+}
+
+/// What the preprocessor is told.
+#[derive(Args, Clone, Default)]
+pub struct PreprocessorArgs {
     /// A directory to search for included files.
     #[arg(short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// A macro definition.
     #[arg(short = 'D', value_name = "NAME[=V]")]
     pub define: Vec<String>,
+    /// A macro that is not defined.
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefine: Vec<String>,
+    /// A file that is included before everything else, as for compilers: `-include FILE`.
+    #[arg(long = "include", value_name = "FILE")]
+    pub include_first: Vec<PathBuf>,
+    /// An argument for the preprocessor, as it is.
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub cc_arg: Vec<String>,
     /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
     #[arg(long, value_name = "STANDARD")]
     pub std: Option<String>,
-    #[command(flatten)]
-    pub world: WorldArgs,
 }
 
 impl SourceArgs {
@@ -78,20 +101,25 @@ impl SourceArgs {
             files: vec![path],
             data_model,
             entry: None,
-            include: Vec::new(),
-            define: Vec::new(),
-            std: None,
-            world: WorldArgs { missing: None, malloc_may_fail: false },
+            preprocessor: PreprocessorArgs::default(),
+            world: WorldArgs::default(),
         }
     }
 
-    /// How the files are read.
-    pub fn how(&self) -> How {
+    /// How the files are read; `annotated` if annotations count.
+    pub fn how(&self, annotated: bool) -> How {
+        let PreprocessorArgs { include, define, undefine, include_first, cc_arg, std } = &self.preprocessor;
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let mut flags: Vec<String> = undefine.iter().map(|name| format!("-U{name}")).collect();
+        flags.extend(include_first.iter().flat_map(|file| ["-include".into(), text(file)]));
+        flags.extend(cc_arg.iter().cloned());
         How {
             data_model: self.data_model.into(),
-            include: self.include.iter().map(|d| d.to_string_lossy().into_owned()).collect(),
-            define: self.define.clone(),
-            std: self.std.clone(),
+            include: include.iter().map(text).collect(),
+            define: define.clone(),
+            flags,
+            std: std.clone(),
+            annotations: annotated,
         }
     }
 
@@ -106,6 +134,15 @@ impl SourceArgs {
             entry: self.entry.clone().unwrap_or_else(|| property.entry.clone()),
             missing: missing.into(),
             malloc_may_fail: self.world.malloc_may_fail,
+            // Competitions ask about functions that are called, and not about comments.
+            annotations: property.reading == Reading::Standard,
+            pointers: match self.world.pointers.unwrap_or(PointerArgs::Valid) {
+                PointerArgs::Any => Pointers::Any,
+                kind => Pointers::Valid {
+                    null: matches!(kind, PointerArgs::Valid),
+                    elements: self.world.pointer_size.unwrap_or(Pointers::ELEMENTS),
+                },
+            },
         }
     }
 }
@@ -119,6 +156,23 @@ pub struct WorldArgs {
     /// Let every allocation fail or succeed.
     #[arg(long)]
     pub malloc_may_fail: bool,
+    /// Where pointers lead that the function of `--entry` gets [default: valid].
+    #[arg(long, value_enum)]
+    pub pointers: Option<PointerArgs>,
+    /// Unless they lead nowhere: elements of an object, if it is no structure [default: 8].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub pointer_size: Option<u32>,
+}
+
+/// Where pointers lead that the entry function gets.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum PointerArgs {
+    /// Null, or the start of an object of its own, whose contents are inputs too.
+    Valid,
+    /// The same without null.
+    Nonnull,
+    /// Nowhere: any value, and no object is there.
+    Any,
 }
 
 /// What a function without a body does.
@@ -176,8 +230,12 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub source: SourceArgs,
     /// A property by name, a property file (.prp), or observer automata (.spc).
+    /// Given several times, all of them.
     #[arg(long, value_name = "NAME|FILE")]
-    pub property: Option<String>,
+    pub property: Vec<String>,
+    /// Go on after the first violation: list each one, what is proved, and what is open, by property and place.
+    #[arg(long)]
+    pub all: bool,
     /// The analysis to run.
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub analysis: String,
@@ -261,9 +319,11 @@ pub struct RecheckArgs {
 /// Arguments of `validate`.
 #[derive(Args)]
 pub struct ValidateArgs {
-    /// The C file.
-    pub file: PathBuf,
+    /// The C files, all that the witness is about.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// The witness.
+    #[arg(required = true)]
     pub witness: PathBuf,
     /// A property by name, or a property file; otherwise what the witness says.
     #[arg(long, value_name = "NAME|FILE")]
@@ -271,15 +331,8 @@ pub struct ValidateArgs {
     /// Sizes of `long` and pointers; otherwise what the witness says.
     #[arg(long, value_enum, ignore_case = true)]
     pub data_model: Option<Model>,
-    /// A directory to search for included files.
-    #[arg(short = 'I', value_name = "DIR")]
-    pub include: Vec<PathBuf>,
-    /// A macro definition.
-    #[arg(short = 'D', value_name = "NAME[=V]")]
-    pub define: Vec<String>,
-    /// The C that the program is written in, as for compilers: `-std=c23`, `-std=gnu17`, ...
-    #[arg(long, value_name = "STANDARD")]
-    pub std: Option<String>,
+    #[command(flatten)]
+    pub preprocessor: PreprocessorArgs,
     #[command(flatten)]
     pub world: WorldArgs,
     /// CPU time, summed over all threads.
@@ -295,12 +348,10 @@ impl ValidateArgs {
     pub fn source(&self, stated: &str) -> SourceArgs {
         let stated = if stated.eq_ignore_ascii_case("ilp32") { Model::Ilp32 } else { Model::Lp64 };
         SourceArgs {
-            files: vec![self.file.clone()],
+            files: self.files.clone(),
             data_model: self.data_model.unwrap_or(stated),
             entry: None,
-            include: self.include.clone(),
-            define: self.define.clone(),
-            std: self.std.clone(),
+            preprocessor: self.preprocessor.clone(),
             world: self.world,
         }
     }
@@ -343,6 +394,9 @@ pub struct CfaArgs {
     /// How to print it.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+    /// Only this function, as a picture with source lines; for the formats dot and svg.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
 }
 
 /// How transformers are computed.
@@ -361,6 +415,8 @@ pub enum Format {
     Text,
     /// Graphviz.
     Dot,
+    /// A picture of one function.
+    Svg,
     /// JSON.
     Json,
 }
@@ -468,16 +524,20 @@ pub struct NumpredArgs {
     /// Memory for each program and data structure.
     #[arg(long, default_value = "2GB", value_parser = bytes, value_name = "SIZE")]
     pub memory_limit: u64,
-    /// The programs of Table 4: a file with a line for each, `true` or `false` and the name of a C file, from
-    /// where this file is.
-    #[arg(long, value_name = "LIST")]
-    pub programs: Option<PathBuf>,
-    /// What is asked about the programs: a name or a .prp file.
-    #[arg(long, default_value = "unreach-call", value_name = "PROPERTY")]
-    pub property: String,
-    /// Sizes of `long` and pointers in the programs.
-    #[arg(long, value_enum, ignore_case = true, default_value = "ilp32")]
-    pub data_model: Model,
+    /// More programs for Table 4: a folder with verification tasks and their list tasks.json.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
+    /// Their categories.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "ReachSafety-ControlFlow,ReachSafety-Sequentialized",
+        value_name = "NAMES"
+    )]
+    pub category: Vec<String>,
+    /// Only tasks whose file is not larger.
+    #[arg(long, default_value = "1GB", value_parser = bytes, value_name = "SIZE")]
+    pub file_limit: u64,
     /// Write the figures as a picture.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,

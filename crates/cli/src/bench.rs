@@ -1,17 +1,14 @@
 //! The command `bench`: regenerates papers' tables and figures.
 
 use crate::args::{ArraysArgs, BenchArgs, BenchName, BoxesArgs, Model, NumpredArgs, SourceArgs, SymabsArgs};
-use crate::question::Question;
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
-use palisade_bench::numpred::{Picture, counting, figure, flags, programs, svg};
+use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
 use palisade_bench::symabs;
-use palisade_numpred::Structure;
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Runs the measurement.
 pub fn bench(args: &BenchArgs) -> u8 {
@@ -73,19 +70,16 @@ fn numpred(args: &NumpredArgs) -> u8 {
     for figure in &figures {
         println!("{}\n", figure.table());
     }
-    let mut rows = Vec::new();
-    if let Some(list) = &args.programs {
-        match programs(args, list) {
-            Ok(measured) => rows = measured,
-            Err(why) => {
-                eprintln!("error: {why}");
-                return USAGE;
-            }
+    let rows = match programs(args) {
+        Ok(rows) => rows,
+        Err(why) => {
+            eprintln!("error: {why}");
+            return USAGE;
         }
-        println!("{}", programs::table(&rows));
-    }
+    };
+    println!("{}", programs::table(&rows));
     let mut pictures: Vec<Picture<'_>> = figures.iter().map(Picture::Growth).collect();
-    pictures.extend((!rows.is_empty()).then_some(Picture::Bars(&rows)));
+    pictures.push(Picture::Bars(&rows));
     if let Some(path) = &args.plot
         && let Err(error) = std::fs::write(path, svg(&pictures))
     {
@@ -95,37 +89,59 @@ fn numpred(args: &NumpredArgs) -> u8 {
     0
 }
 
-/// Runs all structures on the programs of a list.
-fn programs(args: &NumpredArgs, list: &Path) -> Result<Vec<programs::Row>, String> {
-    let text = std::fs::read_to_string(list).map_err(|e| format!("{}: {e}", list.display()))?;
+/// Runs all structures on our own programs, and on tasks.
+fn programs(args: &NumpredArgs) -> Result<Vec<programs::Row>, String> {
+    let own = own::programs().map(|(name, expected, text)| TaskFile {
+        name: name.into(),
+        expected,
+        model: Model::Ilp32,
+        text: text.into(),
+    });
+    let mut all: Vec<TaskFile> = own.collect();
+    if let Some(dir) = &args.tasks {
+        all.extend(tasks(dir, &args.category)?.filter(|t| t.text.len() as u64 <= args.file_limit));
+    }
     let limits = Limits { time: args.time_limit, memory: args.memory_limit };
     let mut rows = Vec::new();
-    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let at = || format!("{}:{}", list.display(), i + 1);
-        let (expected, name) = match line.trim().split_once(' ') {
-            Some(("true", name)) => (true, name.trim()),
-            Some(("false", name)) => (false, name.trim()),
-            _ => return Err(format!("{}: expected `true` or `false` and a file", at())),
-        };
-        let path = list.parent().unwrap_or(Path::new("")).join(name);
-        let source = SourceArgs::file(path, args.data_model);
-        let mut question = Question::read(Some(&args.property)).ok_or("no such property")?;
-        let options = source.options(&question.property);
-        let mut program =
-            input::read(&source, &options).ok_or_else(|| format!("{}: not read", at()))?.program;
-        if !question.instrument(&mut program) {
-            return Err(format!("{}: the property does not fit", at()));
+    for t in all {
+        let row = programs::measure(&t.name, t.expected, t.text, t.model.into(), args.numeric, limits);
+        match row.map_err(|e| e.to_string())? {
+            Some(row) => {
+                eprintln!("{}", row.line());
+                rows.push(row);
+            }
+            None => println!("rejected {}", t.name),
         }
-        let program = Arc::new(program);
-        let mut row = programs::Row { name: name.into(), expected, runs: Vec::new() };
-        for structure in Structure::ALL {
-            let run = programs::run(&program, &question.property, structure, args.numeric, limits);
-            row.runs.push(run.map_err(|e| e.to_string())?);
-        }
-        eprintln!("{}", row.line());
-        rows.push(row);
     }
     Ok(rows)
+}
+
+/// A verification task.
+struct TaskFile {
+    name: String,
+    expected: bool,
+    model: Model,
+    /// After preprocessing.
+    text: String,
+}
+
+/// The tasks of categories in a folder with a list tasks.json; those that cannot be read are left out.
+fn tasks<'a>(dir: &'a Path, categories: &'a [String]) -> Result<impl Iterator<Item = TaskFile> + 'a, String> {
+    let list = dir.join("tasks.json");
+    let text = std::fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
+    let tasks: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))?;
+    let Value::Array(tasks) = tasks else { return Err(format!("{}: no list", list.display())) };
+    Ok(tasks.into_iter().filter_map(move |task| {
+        let name = task["program"].as_str()?.to_owned();
+        let category = task["category"].as_str()?;
+        if !categories.iter().any(|c| c == category) {
+            return None;
+        }
+        let model = if task["data_model"] == "LP64" { Model::Lp64 } else { Model::Ilp32 };
+        let source = SourceArgs::file(dir.join(&name), model);
+        let text = input::load_all(&source, false)?.files.into_iter().next()?.text;
+        Some(TaskFile { name, expected: task["expected"] == true, model, text })
+    }))
 }
 
 /// Table 3 of the BOXES paper over a folder of preprocessed files.
@@ -234,25 +250,12 @@ fn blocks(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
 
 /// Programs of a category whose property holds, by both kinds of transformers.
 fn loops(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
-    let list = dir.join("tasks.json");
-    let text = std::fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
-    let tasks: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))?;
     let mut table = symabs::loops::Table(Vec::new());
-    for task in tasks.as_array().into_iter().flatten() {
-        let (Some(program), true) = (
-            task["program"].as_str(),
-            task["category"] == args.category.as_str() && task["expected"] == true,
-        ) else {
-            continue;
-        };
-        let model = if task["data_model"] == "LP64" { Model::Lp64 } else { Model::Ilp32 };
-        let source = SourceArgs::file(dir.join(program), model);
-        let Some(file) = input::load_all(&source).and_then(|texts| texts.files.into_iter().next()) else {
-            continue;
-        };
-        match symabs::loops::measure(program, file.text, model.into(), args.time_limit) {
+    let categories = std::slice::from_ref(&args.category);
+    for t in tasks(dir, categories)?.filter(|t| t.expected) {
+        match symabs::loops::measure(&t.name, t.text, t.model.into(), args.time_limit) {
             Some(row) => table.0.push(row),
-            None => println!("rejected {program}"),
+            None => println!("rejected {}", t.name),
         }
     }
     println!("{table}");

@@ -41,7 +41,11 @@ fn settlement(program: &Program, settled: &Settled, budget: &Budget) -> Result<S
 
 /// The question that was asked, with what lowering was asked for.
 fn question(args: &CheckArgs, options: &Options) -> Result<Question, String> {
-    let name = args.property.as_deref().unwrap_or("unreach-call");
+    let name = match &args.property[..] {
+        [] => "unreach-call",
+        [name] => name,
+        _ => return Err("the file names one property, and several were asked".into()),
+    };
     let property = if name.ends_with(".prp") {
         std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
     } else if name.ends_with(".spc") {
@@ -52,8 +56,9 @@ fn question(args: &CheckArgs, options: &Options) -> Result<Question, String> {
     Ok(Question {
         property,
         entry: args.source.entry.clone(),
-        source: args.source.how(),
+        source: args.source.how(options.annotations),
         missing: options.missing,
         malloc_may_fail: options.malloc_may_fail,
+        pointers: options.pointers,
     })
 }

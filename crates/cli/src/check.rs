@@ -1,7 +1,9 @@
 //! The command `check`.
 
+use crate::all::{self, Findings};
 use crate::args::{CheckArgs, CrossCheck};
 use crate::finding::Finding;
+use crate::input::Input;
 use crate::progress::ProgressLine;
 use crate::question::Question;
 use crate::{USAGE, advice, arg, certificate, harness, html, input, json, report, sarif, watchdog, witness};
@@ -33,13 +35,17 @@ pub fn check(args: &CheckArgs) -> u8 {
         watchdog::watch_clock(&budget, wall);
     }
     let last_word = LastWord::new(&budget);
-    let Some(mut question) = Question::read(args.property.as_deref()) else { return USAGE };
+    let Some(mut question) = Question::read_all(&args.property) else { return USAGE };
     if let Some(entry) = &args.source.entry {
         question.property.entry.clone_from(entry);
     }
     let property = &question.property;
     let disputed = property.disputed();
     let checks = property.checks().chain(disputed.iter().flat_map(Property::checks));
+    if args.all && disputed.is_some() {
+        eprintln!("error: --all is about properties by name: ask for no-overflow or no-arithmetic-overflow");
+        return USAGE;
+    }
     let options = Options { checks: checks.collect::<CheckSet>(), ..args.source.options(property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
     if let Some(goal) = property.unsupported() {
@@ -57,17 +63,32 @@ pub fn check(args: &CheckArgs) -> u8 {
         Some(domain) => format!("{}+{}", args.analysis, domain.name),
         None => args.analysis.clone(),
     };
-    let settle = |program: &Arc<Program>, property: &Property| {
-        settle(program, property, &analysis, &budget, &|engine, note| {
+    let settle_in = |program: &Arc<Program>, property: &Property, budget: &Budget| {
+        settle(program, property, &analysis, budget, &|engine, note| {
             tracing::info!("{engine}: {note}");
             line.note(engine, note);
         })
     };
+    let settle = |program: &Arc<Program>, property: &Property| settle_in(program, property, &budget);
     let mut program = input.program.clone();
     if !question.instrument(&mut program) {
         return USAGE;
     }
     let (program, property) = (Arc::new(program), &question.property);
+    if args.all {
+        let ask = |program: &Arc<Program>, part: &Budget| {
+            let mut settled = settle_in(program, property, part);
+            settled.confirm(other.as_ref(), &|| watchdog::some_more(&budget, 0, LEAST));
+            if let Verdict::False(_) = settled.verdict {
+                last_word.know_first(&settled.verdict);
+            }
+            if args.strict { settled.strictly(program) } else { settled }
+        };
+        let left = || args.time_limit.saturating_sub(watchdog::cpu_time());
+        let findings = all::find(&program, property, &input.sources, &budget, &left, &ask);
+        line.clear();
+        return tell_all(args, property, &input, findings, &budget, &last_word);
+    }
     let mut settled = settle(&program, property);
     let mut also = None;
     if let (Verdict::True, Some(disputed)) = (&settled.verdict, &disputed) {
@@ -100,7 +121,7 @@ pub fn check(args: &CheckArgs) -> u8 {
         || args.report.is_some()
         || args.json;
     let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
-    let mut written = write_files(args, &finding);
+    let mut written = write_files(args, std::slice::from_ref(&finding));
     if let Some(path) = &args.certificate {
         let mut found = vec![(&*program, &settled)];
         found.extend(also.iter().map(|(program, settled)| (&**program, settled)));
@@ -127,9 +148,59 @@ pub fn check(args: &CheckArgs) -> u8 {
     if written { code } else { USAGE }
 }
 
+/// Says all that `--all` found: the violations one after the other, then the table.
+fn tell_all(
+    args: &CheckArgs,
+    property: &Property,
+    input: &Input,
+    mut findings: Findings,
+    budget: &Budget,
+    last_word: &LastWord,
+) -> u8 {
+    let verdict = findings.verdict();
+    last_word.know(&verdict);
+    if findings.violations.is_empty() {
+        findings.last.1.verdict = verdict.clone();
+    }
+    let finding = |(program, settled)| Finding::new(settled, program, property, input, true, budget);
+    let mut told: Vec<Finding<'_>> =
+        findings.violations.iter().map(|(program, settled)| finding((&**program, settled))).collect();
+    if told.is_empty() {
+        told.push(finding((&*findings.last.0, &findings.last.1)));
+    }
+    if args.certificate.is_some() {
+        eprintln!("warning: no certificate is written: it is about one answer, and not about all");
+    }
+    let written = write_files(args, &told);
+    let described: Vec<String> =
+        told.iter().filter_map(|f| Some(f.story.as_ref()?.described.text.clone())).collect();
+    let mut text = String::new();
+    if !args.quiet {
+        let count = findings.violations.len();
+        for (i, finding) in told.iter().enumerate() {
+            if count > 1 {
+                text.push_str(&format!("--- violation {} of {count}\n", i + 1));
+            }
+            text.push_str(&report::text(finding));
+        }
+        text.push_str(&findings.table(&described));
+    }
+    if args.json {
+        let mut result = json::result(&told[0], watchdog::cpu_time());
+        let all = told.iter().filter(|f| f.story.is_some()).map(|f| json::result(f, watchdog::cpu_time()));
+        result["violations"] = all.collect();
+        result["checks"] = findings.json();
+        text.push_str(&format!("{result}\n"));
+    }
+    let code = last_word.say(&text, &verdict);
+    if written { code } else { USAGE }
+}
+
 /// Writes the files that were asked for, and tells whether that was possible. What cannot be written does not
-/// change the verdict, but the exit status says that something was wrong.
-fn write_files(args: &CheckArgs, finding: &Finding<'_>) -> bool {
+/// change the verdict, but the exit status says that something was wrong. Where a file is about one finding it
+/// is the first.
+fn write_files(args: &CheckArgs, findings: &[Finding<'_>]) -> bool {
+    let Some(finding) = findings.first() else { return true };
     let written = Cell::new(true);
     let write = |path: &Path, text: Option<String>| {
         if let Some(text) = text
@@ -151,10 +222,14 @@ fn write_files(args: &CheckArgs, finding: &Finding<'_>) -> bool {
         write(path, harness::file(finding));
     }
     if let Some(path) = &args.sarif {
-        write(path, Some(format!("{:#}\n", sarif::log(finding))));
+        write(path, Some(format!("{:#}\n", sarif::log(findings))));
     }
     if let Some(path) = &args.report {
-        write(path, Some(html::page(finding)));
+        let words: Vec<String> = std::env::args_os().map(|w| w.to_string_lossy().into_owned()).collect();
+        let limits =
+            format!("{} s of CPU time, {} MB", args.time_limit.as_secs_f64(), args.memory_limit >> 20);
+        let asked = html::Asked { command: words.join(" "), limits };
+        write(path, Some(html::page(finding, &asked)));
     }
     written.get()
 }
@@ -200,6 +275,11 @@ impl LastWord {
 
     fn known(&self) -> MutexGuard<'_, Option<Verdict>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A verdict is known; the first one stays.
+    pub fn know_first(&self, verdict: &Verdict) {
+        self.known().get_or_insert_with(|| verdict.clone());
     }
 
     /// The verdict is known, whatever else may be said about it.

@@ -5,8 +5,9 @@ use crate::input::Input;
 use crate::trace::{TraceLine, lines};
 use palisade_base::{Budget, Span};
 use palisade_cfa::Program;
-use palisade_check::replay::{Replay, forced};
-use palisade_interp::{Config, Run};
+use palisade_check::replay::forced;
+use palisade_engines::Counterexample;
+use palisade_interp::{Config, Run, Trap};
 use palisade_portfolio::{Settled, Verdict};
 use palisade_property::{Goal, Property};
 use palisade_witness::correctness::{LoopFact, loop_facts};
@@ -63,7 +64,7 @@ impl<'a> Finding<'a> {
     ) -> Self {
         let mut finding =
             Finding { settled, program, property, input, places: None, facts: Vec::new(), story: None };
-        if matches!(settled.verdict, Verdict::Unknown(_)) {
+        if matches!(settled.verdict, Verdict::Unknown(_)) && settled.undefined.is_none() {
             return finding;
         }
         let places = Places::new(input.files.clone());
@@ -71,10 +72,23 @@ impl<'a> Finding<'a> {
             finding.facts = loop_facts(task, certificate, &places);
         }
         let step_limit = if to_the_end { u64::MAX } else { SHOWN_STEPS };
-        finding.story =
-            settled.replay.as_ref().map(|r| Story::new(r, program, property, &places, step_limit, budget));
+        let violation = settled.replay.as_ref().map(|r| (&r.bug, &r.run, r.kind.to_string()));
+        let undefined = settled.undefined.as_ref().map(|r| (&r.bug, &r.run, r.run.outcome.to_string()));
+        finding.story = violation.or(undefined).map(|(bug, run, kind)| {
+            let tale = Tale { program, property, places: &places, bug, run };
+            Story::new(&tale, &kind, step_limit, budget)
+        });
         finding.places = Some(places);
         finding
+    }
+
+    /// The property that a run violates which does something undefined before it reaches what was asked.
+    pub fn settled_by(&self) -> Option<&'static str> {
+        Some(match self.settled.undefined.as_ref()?.undefined()? {
+            Trap::Access(_) => "valid-deref",
+            Trap::Free => "valid-free",
+            Trap::DivByZero | Trap::Shift | Trap::Call => "def-behavior",
+        })
     }
 
     /// How the evidence for the verdict looks, in words.
@@ -93,23 +107,26 @@ impl<'a> Finding<'a> {
     }
 }
 
+/// What a story is made of.
+struct Tale<'a> {
+    program: &'a Program,
+    property: &'a Property,
+    places: &'a Places,
+    bug: &'a Counterexample,
+    run: &'a Run,
+}
+
 impl Story {
-    fn new(
-        replay: &Replay,
-        program: &Program,
-        property: &Property,
-        places: &Places,
-        step_limit: u64,
-        budget: &Budget,
-    ) -> Story {
+    fn new(tale: &Tale<'_>, kind: &str, step_limit: u64, budget: &Budget) -> Story {
+        let Tale { program, places, bug, .. } = *tale;
         let config =
             Config { step_limit, budget: Some(budget.clone()), memory_limit: 1 << 30, ..Config::default() };
         // The same values lead through the same run; now its states are looked at.
-        let (_, steps) = observe(program, places, || forced(&replay.bug), config);
-        let run = replay.run.clone();
+        let (_, steps) = observe(program, places, || forced(bug), config);
+        let run = tale.run.clone();
         let violation = violation_span(program, places, &run);
         let lines = lines(program, places, &steps);
-        let described = described(program, property, places, replay, &steps);
+        let described = described(tale, kind, &steps);
         Story { run, steps, lines, violation, described }
     }
 
@@ -138,20 +155,15 @@ impl Story {
 
 /// In which way a run goes wrong: what the observer says whose check failed, or what happened; inside of the
 /// library, in which function.
-fn described(
-    program: &Program,
-    property: &Property,
-    places: &Places,
-    replay: &Replay,
-    steps: &Steps,
-) -> Violation {
-    let at = replay.run.stack.first();
+fn described(tale: &Tale<'_>, kind: &str, steps: &Steps) -> Violation {
+    let Tale { program, property, places, run, .. } = *tale;
+    let at = run.stack.first();
     let errors = property.goals.iter().filter_map(|g| match g {
         Goal::Observer { errors, .. } => Some(errors),
         _ => None,
     });
     let said = errors.flatten().find(|(edge, _)| at.is_some_and(|(_, e)| e == edge));
-    let text = said.map_or_else(|| replay.kind.to_string(), |(_, message)| message.clone());
+    let text = said.map_or_else(|| kind.to_owned(), |(_, message)| message.clone());
     let plain = Violation { text, notes: Vec::new(), lost: None };
     if said.is_some() {
         return plain;

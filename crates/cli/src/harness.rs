@@ -5,6 +5,7 @@
 //! the run in place, and fresh memory has the contents that the run chose. What local variables hold before
 //! they are written stays up to the machine.
 
+use crate::entry_call;
 use crate::finding::Finding;
 use palisade_cfa::*;
 use palisade_interp::Taken;
@@ -139,6 +140,16 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
             blocks.join(", ")
         );
     }
+    if let Some(call) = &story.steps.call {
+        let has_main = written.func_named("main").is_some_and(|f| written.funcs[f].body.is_some());
+        match entry_call::text(p, call, &replay.bug, has_main) {
+            Ok(call) => text.push_str(&call),
+            Err(why) => {
+                eprintln!("warning: no harness is written for `{}`: {why}", finding.property.entry);
+                return None;
+            }
+        }
+    }
     Some(text)
 }
 
@@ -149,7 +160,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Bytes as a string literal; octal numbers end by themselves.
-fn quoted(bytes: &[u8]) -> String {
+pub fn quoted(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     bytes.iter().for_each(|b| text.push_str(&format!("\\{b:03o}")));
     text + "\""
@@ -216,7 +227,8 @@ fn parameters(p: &Program, func: &Function) -> Option<String> {
     Some(list)
 }
 
-fn c_type(p: &Program, ty: TypeId) -> Option<&'static str> {
+/// How C names a type, if it is none of the program's.
+pub fn c_type(p: &Program, ty: TypeId) -> Option<&'static str> {
     match &p.types[ty] {
         Type::Void => Some("void"),
         Type::Int(IntTy { bits: 1, .. }) => Some("_Bool"),

@@ -1,24 +1,40 @@
-//! One self-contained page: the verdict, and the source with what was found beside its lines.
+//! One self-contained page: the verdict and what it rests on, the source with what was found beside its lines,
+//! and the run step by step.
 
 use crate::finding::Finding;
 use palisade_portfolio::Verdict;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Notes that one line shows at most.
 const NOTES: usize = 12;
-/// Steps that are numbered on the page at most.
+/// Steps that are on the page at most: the first and the last.
 const STEPS: usize = 5000;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2em;max-width:110em;color:#1b1f24}\
-h1{font-size:1.5em}.true{color:#116329}.false{color:#a40e26}.unknown{color:#7d4e00}\
-table{border-collapse:collapse;font:13px/1.45 ui-monospace,monospace;width:100%}\
-td{padding:0 .8em;vertical-align:top;white-space:pre-wrap}td.n{color:#8c959f;text-align:right;width:4em}\
-td.note{color:#0550ae;border-left:1px solid #d0d7de;width:45%}tr.hit{background:#fff8c5}tr.bad{background:#ffd8d3}\
-dt{font-weight:600}dd{margin:0 0 .4em 0}";
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/steps.js");
+
+/// The part of the page that shows a step of the run.
+const STEP: &str = r#"<aside>
+<p id="where"></p><p id="what"></p>
+<p><button id="first">first</button><button id="back">back</button><button id="next">next</button><button id="error">to the end</button></p>
+<p class="keys"><kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, <kbd>Home</kbd> first, <kbd>e</kbd> to the end</p>
+<h2>calls</h2><table id="stack"></table>
+<h2>values</h2><table id="values"></table>
+</aside>
+"#;
+
+/// How the tool was asked.
+pub struct Asked {
+    /// The command line.
+    pub command: String,
+    /// The limits.
+    pub limits: String,
+}
 
 /// The page.
-pub fn page(finding: &Finding<'_>) -> String {
+pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
     let (class, verdict) = match &finding.settled.verdict {
         Verdict::True => ("true", "true".to_owned()),
         Verdict::False(goal) => ("false", format!("false({goal})")),
@@ -28,15 +44,27 @@ pub fn page(finding: &Finding<'_>) -> String {
     let title = escape(&names.join(", "));
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <title>Palisade: {title}</title><style>{STYLE}</style></head><body>\n\
-         <h1>{title}: <span class=\"{class}\">{}</span></h1>\n<dl>",
+         <header><h1>{title}: <span class=\"{class}\">{}</span></h1>\n",
         escape(&verdict)
     );
+    let what = match finding.settled_by() {
+        Some(_) => "undefined, before the property is reached",
+        None => "violation",
+    };
+    if let Some(story) = &finding.story {
+        let _ = writeln!(page, "<p><b>{what}:</b> {}</p>", escape(&story.described.text));
+    }
+    page.push_str("<details><summary>how it was asked and what it rests on</summary><dl>");
     let mut item = |name: &str, value: &str| {
         // Writing to a string does not fail.
         let _ = write!(page, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     };
     item("property", &finding.property.to_string());
+    item("command", &asked.command);
+    item("limits", &asked.limits);
+    item("version", concat!("Palisade ", env!("CARGO_PKG_VERSION")));
     item("evidence", finding.evidence());
     if let Some(engine) = finding.settled.engine {
         item("settled by", engine);
@@ -44,20 +72,46 @@ pub fn page(finding: &Finding<'_>) -> String {
     for assumption in &finding.settled.assumptions {
         item("assuming", &assumption.text(finding.program));
     }
+    for why in finding.settled.rejected.iter().chain(&finding.settled.unchecked) {
+        item("not accepted", why);
+    }
+    if let Some(property) = finding.settled_by() {
+        item("try", &format!("--property {property}: this is what the run violates"));
+    }
     if let Some(story) = &finding.story {
-        item("violation", &story.described.text);
         item("inputs in order", &story.inputs().join(", "));
         if let Some(arguments) = story.arguments() {
             item("arguments", &arguments.join(" "));
         }
     }
-    page.push_str("</dl>\n");
-    let notes = notes(finding);
-    for file in &finding.input.files {
+    page.push_str("</dl></details></header>\n");
+    let steps = steps(finding);
+    let alone = if steps.is_empty() { " class=\"alone\"" } else { "" };
+    let _ = writeln!(page, "<main{alone}>\n<div class=\"source\">");
+    source(&mut page, finding, what);
+    page.push_str("</div>\n");
+    if !steps.is_empty() {
+        page.push_str(STEP);
+    }
+    // Nothing in the data may look like the end of the script.
+    let data = Value::Array(steps).to_string().replace('<', "\\u003c");
+    let _ = writeln!(
+        page,
+        "</main>\n<script id=\"steps\" type=\"application/json\">{data}</script>\n<script>{SCRIPT}</script>\n\
+         </body></html>"
+    );
+    page
+}
+
+/// The files line by line, with notes beside the lines.
+fn source(page: &mut String, finding: &Finding<'_>, what: &str) {
+    let notes = notes(finding, what);
+    for (f, file) in finding.input.files.iter().enumerate() {
         let _ = writeln!(page, "<h2>{}</h2>\n<table>", escape(&file.name));
         let text = file.original.as_deref().unwrap_or(&file.text);
         for (i, line) in text.lines().enumerate() {
-            let note = notes.get(&(file.name.as_str(), i as u32 + 1));
+            let number = i + 1;
+            let note = notes.get(&(file.name.as_str(), number as u32));
             let class = match note {
                 Some(n) if n.bad => " class=\"bad\"",
                 Some(_) => " class=\"hit\"",
@@ -66,16 +120,37 @@ pub fn page(finding: &Finding<'_>) -> String {
             let note = note.map_or_else(String::new, Note::text);
             let _ = writeln!(
                 page,
-                "<tr{class}><td class=\"n\">{}</td><td>{}</td><td class=\"note\">{}</td></tr>",
-                i + 1,
+                "<tr id=\"f{f}l{number}\"{class}><td class=\"n\">{number}</td><td>{}</td><td class=\"note\">{}</td></tr>",
                 escape(line),
                 escape(&note)
             );
         }
         page.push_str("</table>\n");
     }
-    page.push_str("</body></html>\n");
-    page
+}
+
+/// The run for the script: where each step is, and what happens there.
+fn steps(finding: &Finding<'_>) -> Vec<Value> {
+    let (Some(story), Some(places)) = (&finding.story, &finding.places) else { return Vec::new() };
+    let file_of = |name: &str| finding.input.files.iter().position(|f| f.name == name);
+    let (first, _, last) = story.abbreviated(STEPS);
+    let mut steps: Vec<Value> = Vec::new();
+    for line in first.iter().chain(last) {
+        let place = file_of(&line.file).map_or_else(String::new, |f| format!("f{f}l{}", line.line));
+        let changes: Vec<_> = line.changes().map(|(name, value)| json!([name, value])).collect();
+        steps.push(json!({
+            "file": line.file, "line": line.line, "function": line.function, "depth": line.depth,
+            "text": line.text(), "changes": changes, "place": place,
+        }));
+    }
+    if let Some(at) = story.violation.and_then(|span| places.locate(span.lo)) {
+        let place = file_of(&at.file_name).map_or_else(String::new, |f| format!("f{f}l{}", at.line));
+        steps.push(json!({
+            "file": at.file_name, "line": at.line, "function": at.function.unwrap_or_default(),
+            "depth": story.run.stack.len(), "text": story.described.text, "changes": [], "place": place,
+        }));
+    }
+    steps
 }
 
 #[derive(Default)]
@@ -104,7 +179,7 @@ impl Note {
 }
 
 /// What to say beside each line.
-fn notes<'f>(finding: &'f Finding<'_>) -> BTreeMap<(&'f str, u32), Note> {
+fn notes<'f>(finding: &'f Finding<'_>, what: &str) -> BTreeMap<(&'f str, u32), Note> {
     let mut notes: BTreeMap<(&str, u32), Note> = BTreeMap::new();
     let known = |name: &str| finding.input.files.iter().map(|f| f.name.as_str()).find(|n| *n == name);
     let Some(places) = &finding.places else { return notes };
@@ -126,7 +201,7 @@ fn notes<'f>(finding: &'f Finding<'_>) -> BTreeMap<(&'f str, u32), Note> {
     {
         let note = notes.entry((file, at.line)).or_default();
         note.bad = true;
-        note.lines.push(format!("violation: {}", story.described.text));
+        note.lines.push(format!("{what}: {}", story.described.text));
     }
     notes
 }

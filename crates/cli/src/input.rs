@@ -34,17 +34,17 @@ pub struct Texts {
 
 /// Reads, preprocesses and compiles; prints all diagnostics. `None` after an error.
 pub fn read(args: &SourceArgs, options: &Options) -> Option<Input> {
-    let Texts { files, hashes } = load_all(args)?;
+    let Texts { files, hashes } = load_all(args, options.annotations)?;
     let (sources, compiled) = compile(&files, args, options)?;
     report(&sources, &compiled.diagnostics);
     Some(Input { program: compiled.program?, sources, files, hashes, data_model: args.data_model })
 }
 
-/// Reads and preprocesses all files; prints what went wrong.
-pub fn load_all(args: &SourceArgs) -> Option<Texts> {
+/// Reads and preprocesses all files, with their annotations if they count; prints what went wrong.
+pub fn load_all(args: &SourceArgs, annotated: bool) -> Option<Texts> {
     let mut texts = Texts { files: Vec::new(), hashes: Vec::new() };
     for path in &args.files {
-        match load(path, args) {
+        match load(path, args, annotated) {
             Ok((file, hash)) => {
                 texts.files.push(file);
                 texts.hashes.push(hash);
@@ -73,8 +73,8 @@ pub fn compile(files: &[SourceFile], args: &SourceArgs, options: &Options) -> Op
     Some((sources, compiled))
 }
 
-fn load(path: &Path, args: &SourceArgs) -> Result<(SourceFile, String), String> {
-    let file = args.how().load(path)?;
+fn load(path: &Path, args: &SourceArgs, annotated: bool) -> Result<(SourceFile, String), String> {
+    let file = args.how(annotated).load(path)?;
     let hash = sha256::hex(&file.bytes);
     let original = file.is_preprocessed.then(|| source::text(file.bytes));
     let name = path.to_string_lossy().into_owned();

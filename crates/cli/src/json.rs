@@ -4,6 +4,7 @@ use crate::finding::Finding;
 use crate::trace::{Note, TraceLine};
 use palisade_cfa::Assumption;
 use palisade_portfolio::Verdict;
+use palisade_witness::run::value_text;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -54,9 +55,14 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         });
         object["invariants"] = invariants.collect();
     }
-    if let (Some(replay), Some(story)) = (&finding.settled.replay, &finding.story) {
+    if let Some(story) = &finding.story {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
-        object["violation"] = json!(replay.kind.to_string());
+        if let Some(replay) = &finding.settled.replay {
+            object["violation"] = json!(replay.kind.to_string());
+        }
+        if let Some(property) = finding.settled_by() {
+            object["undefined"] = json!({"settled_by": property});
+        }
         object["description"] = json!(story.described.text);
         let related = story.described.notes.iter().filter_map(|(span, what)| {
             let at = finding.places.as_ref()?.locate(span.lo)?;
@@ -66,6 +72,10 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         object["inputs"] = json!(story.inputs());
         if let Some(arguments) = story.arguments() {
             object["arguments"] = json!(arguments);
+        }
+        if let Some(call) = &story.steps.call {
+            let given = |(place, value): &(String, palisade_interp::Value)| json!({"place": place, "value": value_text(value.ty, value.bits)});
+            object["entry_arguments"] = call.given.iter().map(given).collect();
         }
         object["trace"] = first.iter().chain(last).map(line).collect();
         object["trace_left_out"] = json!(left_out);

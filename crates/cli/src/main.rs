@@ -2,11 +2,13 @@
 //! and exit codes.
 
 mod advice;
+mod all;
 mod arg;
 mod args;
 mod bench;
 mod certificate;
 mod check;
+mod entry_call;
 mod finding;
 mod harness;
 mod html;
@@ -14,6 +16,7 @@ mod input;
 mod invariants;
 mod json;
 mod log;
+mod picture;
 mod progress;
 mod question;
 mod report;
@@ -48,9 +51,9 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     use clap::Parser;
-    // Compilers write `-std=c23` with one dash.
+    // Compilers write these with one dash.
     let words = std::env::args_os().map(|word| match word.to_str() {
-        Some(text) if text.starts_with("-std=") => format!("-{text}").into(),
+        Some(text) if text.starts_with("-std=") || text == "-include" => format!("-{text}").into(),
         _ => word,
     });
     let arguments = args::Arguments::parse_from(words);
@@ -68,6 +71,8 @@ fn run() -> ExitCode {
         args::Command::Solve(args) => show::solve(&args),
         args::Command::Analyses => show::analyses(),
         args::Command::Bench(args) => bench::bench(&args),
+        args::Command::Completions { shell } => show::completions(shell),
+        args::Command::Man => show::man(),
     };
     ExitCode::from(code)
 }

@@ -20,9 +20,33 @@ struct Specification {
 }
 
 impl Question {
-    /// Reads what `--property` names. Errors are printed; they are usage errors.
-    pub fn read(name: Option<&str>) -> Option<Question> {
-        let Some(name) = name else { return Some(Property::assertions().into()) };
+    /// Reads what all `--property` name together. Errors are printed; they are usage errors.
+    pub fn read_all(names: &[String]) -> Option<Question> {
+        let (first, others) = match names {
+            [] => return Some(Property::assertions().into()),
+            [first, others @ ..] => (first, others),
+        };
+        let mut question = Question::read(first)?;
+        for name in others {
+            let other = Question::read(name)?;
+            let apart = question.observers.is_some() || other.observers.is_some();
+            if apart || question.property.reading != other.property.reading {
+                eprintln!("error: `{first}` and `{name}` cannot be asked together; ask one after the other");
+                return None;
+            }
+            if question.property.entry != other.property.entry {
+                eprintln!("error: `{first}` and `{name}` start in different functions");
+                return None;
+            }
+            let goals = other.property.goals.into_iter();
+            let new: Vec<_> = goals.filter(|g| !question.property.goals.contains(g)).collect();
+            question.property.goals.extend(new);
+        }
+        Some(question)
+    }
+
+    /// Reads what a `--property` names. Errors are printed; they are usage errors.
+    pub fn read(name: &str) -> Option<Question> {
         if let Some(property) = Property::named(name) {
             return Some(property.into());
         }

@@ -29,6 +29,10 @@ pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)])
     let mut text = String::new();
     for &(func, edge) in stack {
         let name = &program.funcs[func].name;
+        // What calls the entry function is nobody's.
+        if name.starts_with('.') {
+            continue;
+        }
         // Writing to a string does not fail.
         let _ = match sources.position(program.edges[edge].span) {
             Some(p) => {
@@ -78,16 +82,18 @@ pub fn text(finding: &Finding<'_>) -> String {
             "note: nothing in the program could violate the property: there is nothing to check"
         );
     }
-    if let (Some(replay), Some(story), Some(places)) =
-        (&finding.settled.replay, &finding.story, &finding.places)
-    {
+    if let (Some(story), Some(places)) = (&finding.story, &finding.places) {
         text.push_str(&run(story, places));
-        let _ = writeln!(text, "violation: {}", story.described.text);
-        text.push_str(&stack(finding.program, &finding.input.sources, &replay.run.stack));
+        let what = match finding.settled_by() {
+            Some(_) => "undefined, before the property is reached",
+            None => "violation",
+        };
+        let _ = writeln!(text, "{what}: {}", story.described.text);
+        text.push_str(&stack(finding.program, &finding.input.sources, &story.run.stack));
         if let Some(arguments) = story.arguments() {
             let _ = writeln!(text, "arguments: {}", arguments.join(" "));
         }
-        let _ = writeln!(text, "inputs: {}", inputs(&replay.run));
+        let _ = writeln!(text, "inputs: {}", inputs(&story.run));
     }
     text
 }
@@ -111,7 +117,11 @@ fn run(story: &Story, places: &Places) -> String {
             format!("{}... {} more passes like the one before\n", indent(l), f.passes)
         });
         let source = cropped(places.written_line(l.span.lo).unwrap_or_default().trim(), SOURCE);
-        let mut notes = l.notes.iter().take(CHANGES).map(Note::to_string).collect::<Vec<_>>().join(", ");
+        // A call says most about its line.
+        let (calls, others): (Vec<&Note>, Vec<&Note>) =
+            l.notes.iter().partition(|n| matches!(n, Note::Call(..)));
+        let notes = calls.into_iter().chain(others).take(CHANGES);
+        let mut notes = notes.map(Note::to_string).collect::<Vec<_>>().join(", ");
         if l.notes.len() > CHANGES {
             let _ = write!(notes, ", and {} more", l.notes.len() - CHANGES);
         }

@@ -22,13 +22,16 @@ const RULES: [(&str, &str, &str, &str); 8] = [
     ("PAL0008", "Observer", "An observer automaton reports an error", "observer"),
 ];
 
-/// The log of one run; without results unless the property is violated.
-pub fn log(finding: &Finding<'_>) -> Value {
+/// The log of one run of the tool: a result for each violation, and none if the property is not violated. The
+/// verdict is that of the first finding.
+pub fn log(findings: &[Finding<'_>]) -> Value {
     let rules: Vec<Value> = RULES.iter().map(rule).collect();
-    let results: Vec<Value> = match (&finding.settled.verdict, &finding.story) {
-        (Verdict::False(goal), Some(story)) => vec![result(finding, goal, story)],
-        _ => Vec::new(),
+    let violation = |finding: &Finding<'_>| match (&finding.settled.verdict, &finding.story) {
+        (Verdict::False(goal), Some(story)) => Some(result(finding, goal, story)),
+        _ => None,
     };
+    let results: Vec<Value> = findings.iter().filter_map(violation).collect();
+    let finding = &findings[0];
     let verdict = match &finding.settled.verdict {
         Verdict::True => "true",
         Verdict::False(_) => "false",

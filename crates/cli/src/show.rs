@@ -1,27 +1,60 @@
 //! The small commands: `cfa`, `run`, `solve`, `analyses`.
 
-use crate::args::{CfaArgs, Format, RunArgs, SolveArgs, SolveMethod, SourceArgs};
+use crate::args::{Arguments as CommandLine, CfaArgs, Format, RunArgs, SolveArgs, SolveMethod, SourceArgs};
 use crate::input::Input;
-use crate::{USAGE, input, report};
+use crate::{USAGE, input, picture, report};
+use clap::CommandFactory;
 use palisade_analyses::invariants::functions::Method;
-use palisade_cfa::{EdgeId, Scalar};
+use palisade_cfa::{CheckKind, EdgeId, Scalar};
 use palisade_interp::{Arguments, Config, Inputs, Interp, Listed, Outcome, Output, Random, Stream};
 use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
+use palisade_witness::places::Places;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
 
 /// Shows the automaton of a program.
 pub fn cfa(args: &CfaArgs) -> u8 {
+    if let Some(name) = &args.function {
+        return function(args, name);
+    }
     let Some(input) = read(&args.source) else { return USAGE };
     let text = match args.format {
+        Format::Svg => {
+            eprintln!("error: a picture shows one function: say which with --function");
+            return USAGE;
+        }
         Format::Text => palisade_cfa::text::print(&input.program),
         Format::Dot => palisade_cfa::dot::to_dot(&input.program, &input.program.analyse()),
         Format::Json => {
             palisade_cfa::json::to_json(&input.program, &input.program.analyse(), Some(&input.sources))
                 .to_string()
         }
+    };
+    // A closed pipe is no error of ours.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    0
+}
+
+/// Shows the automaton of one function.
+fn function(args: &CfaArgs, name: &str) -> u8 {
+    // Nobody has to call it.
+    let options = Options { entry: String::new(), ..args.source.options(&Property::assertions()) };
+    let Some(input) = input::read(&args.source, &options) else { return USAGE };
+    let places = Places::new(input.files.clone());
+    let text = match (input.program.func_named(name), args.format) {
+        (Some(func), Format::Dot) => picture::dot(&input.program, &places, func),
+        (Some(func), Format::Svg) => picture::svg(&input.program, &places, func),
+        (Some(_), _) => {
+            eprintln!("error: one function is shown as a picture: use --format svg or --format dot");
+            return USAGE;
+        }
+        (None, _) => None,
+    };
+    let Some(text) = text else {
+        eprintln!("error: there is no function `{name}` with a body");
+        return USAGE;
     };
     // A closed pipe is no error of ours.
     let _ = std::io::stdout().write_all(text.as_bytes());
@@ -101,7 +134,9 @@ impl Output for Streams {
 
 /// Reads a program with all checks.
 fn read(source: &SourceArgs) -> Option<Input> {
-    let options = Options { checks: CheckSet::ALL, ..source.options(&Property::assertions()) };
+    // Whether something leaks is asked at the end, by properties.
+    let checks = CheckSet::ALL.without(CheckKind::MemTrack).without(CheckKind::MemCleanup);
+    let options = Options { checks, ..source.options(&Property::assertions()) };
     input::read(source, &options)
 }
 
@@ -123,6 +158,40 @@ pub fn solve(args: &SolveArgs) -> u8 {
             USAGE
         }
     }
+}
+
+/// Prints a script for a shell that completes the words of the command line.
+pub fn completions(shell: clap_complete::Shell) -> u8 {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "palisade", &mut script);
+    // A closed pipe is no error of ours.
+    let _ = std::io::stdout().write_all(&script);
+    0
+}
+
+/// Prints the manual page: the command, then a section for each subcommand.
+pub fn man() -> u8 {
+    let command = CommandLine::command().disable_help_subcommand(true);
+    let mut page = Vec::new();
+    let mut rendered = clap_mangen::Man::new(command.clone()).render(&mut page);
+    for sub in command.get_subcommands() {
+        let name = format!("palisade {}", sub.get_name());
+        let man = clap_mangen::Man::new(sub.clone().display_name(name.clone()).bin_name(name.clone()));
+        let title = format!(".SH {}\n", name.to_uppercase());
+        rendered = rendered.and_then(|()| {
+            page.extend(title.as_bytes());
+            man.render_synopsis_section(&mut page)?;
+            man.render_description_section(&mut page)?;
+            man.render_options_section(&mut page)
+        });
+    }
+    if let Err(error) = rendered {
+        eprintln!("error: {error}");
+        return USAGE;
+    }
+    // A closed pipe is no error of ours.
+    let _ = std::io::stdout().write_all(&page);
+    0
 }
 
 /// Lists what there is: engines, component analyses, numeric domains and methods for invariants.

@@ -19,7 +19,7 @@ use palisade_witness::marks::{Marked, Marks};
 use palisade_witness::model::*;
 use palisade_witness::monitor::{Monitor, Number, ResultOp, ResultTest, Woven, fixed_variable, marks_of};
 use palisade_witness::places::Places;
-use palisade_witness::yaml;
+use palisade_witness::{graphml, yaml};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ pub fn validate(args: &ValidateArgs) -> u8 {
         Err(message) => return malformed(args, &message),
     };
     let mut source = args.source(&entries[0].metadata.task.data_model);
-    let Some(texts) = input::load_all(&source) else { return USAGE };
+    // Where annotations do not count they are comments.
+    let Some(texts) = input::load_all(&source, true) else { return USAGE };
     let property = match about(args, &entries, &texts) {
         Ok(property) => property,
         Err(message) => return malformed(args, &message),
@@ -85,6 +86,9 @@ fn malformed(args: &ValidateArgs, message: &str) -> u8 {
 fn read_witness(args: &ValidateArgs) -> Result<Vec<Entry>, Malformed> {
     let bytes = std::fs::read(&args.witness).map_err(|e| format!(" {e}"))?;
     let text = String::from_utf8(bytes).map_err(|_| " not UTF-8".to_owned())?;
+    if graphml::is_graphml(&text) {
+        return graphml::read(&text).map_err(|e| format!(" {e}"));
+    }
     yaml::read(&text).map_err(|e| e.to_string())
 }
 
@@ -105,6 +109,10 @@ fn about(args: &ValidateArgs, entries: &[Entry], texts: &Texts) -> Result<Proper
             ));
         }
     }
+    let given: Vec<_> = texts.files.iter().map(|file| last(&file.name)).collect();
+    if let Some(missing) = task.input_files.iter().find(|name| !given.contains(&last(name))) {
+        return Err(format!(" the witness is also about `{missing}`, which is not given"));
+    }
     let model = &task.data_model;
     if let Some(given) = args.data_model
         && !model.is_empty()
@@ -114,7 +122,7 @@ fn about(args: &ValidateArgs, entries: &[Entry], texts: &Texts) -> Result<Proper
     }
     let stated = stated_property(&task.specification).map_err(|e| format!(" specification: {e}"))?;
     let Some(name) = &args.property else { return Ok(stated) };
-    let question = Question::read(Some(name)).ok_or(" the property cannot be read")?;
+    let question = Question::read(name).ok_or(" the property cannot be read")?;
     let asked = question.property;
     if asked.goals.iter().any(|g| stated.goals.contains(g)) {
         Ok(asked)

@@ -32,6 +32,14 @@ pub fn some_more(budget: &Budget, times: u32, least: Duration) -> Budget {
     more
 }
 
+/// A budget for a part of a computation: so much CPU time from now on. It ends with the whole too.
+pub fn slice(budget: &Budget, cpu: Duration) -> Budget {
+    let part = budget.child();
+    let end = cpu_time() + cpu;
+    stop_when(&part, move || (cpu_time() >= end).then_some(Stop::Time));
+    part
+}
+
 /// Looks every now and then whether a budget has a reason to end.
 fn stop_when(budget: &Budget, reason: impl Fn() -> Option<Stop> + Send + 'static) {
     let budget = budget.clone();

@@ -2,6 +2,7 @@
 
 use crate::finding::Finding;
 use palisade_cfa::Assumption;
+use palisade_portfolio::Verdict;
 use palisade_property::Property;
 use palisade_witness::correctness::invariants;
 use palisade_witness::model::*;
@@ -11,6 +12,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The witness file of a verdict; `None` if there is nothing to witness.
 pub fn file(finding: &Finding<'_>) -> Option<String> {
+    if matches!(finding.settled.verdict, Verdict::Unknown(_)) {
+        return None;
+    }
     let places = finding.places.as_ref()?;
     let content = match &finding.story {
         Some(story) => Content::Violation(segments(finding.program, places, &story.run, &story.steps)?),

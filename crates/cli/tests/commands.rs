@@ -43,6 +43,35 @@ fn cfa_prints_every_format() {
 }
 
 #[test]
+fn the_readme_lists_every_command() {
+    let readme = include_str!("../../../README.md");
+    let help = text(&palisade(&["--help"]).stdout);
+    let commands = help.lines().skip_while(|l| *l != "Commands:").skip(1).take_while(|l| !l.is_empty());
+    let names: Vec<&str> = commands.filter_map(|l| l.split_whitespace().next()).collect();
+    assert!(names.len() > 10, "{help}");
+    for name in names.into_iter().filter(|n| *n != "help") {
+        assert!(readme.contains(&format!("palisade {name}")), "{name}");
+    }
+}
+
+#[test]
+fn cfa_draws_one_function_with_its_source() {
+    let path = file("draw.i", "int twice(int x) {\n  while (x < 3)\n    x = x * 2;\n  return x;\n}\n");
+    let draw = |format: &str, function: &str| {
+        palisade(&["cfa", "--function", function, "--format", format, path.to_str().unwrap()])
+    };
+    let svg = text(&draw("svg", "twice").stdout);
+    assert!(svg.starts_with("<svg") && svg.contains(":3: x = x * 2;") && svg.contains("marker-end"), "{svg}");
+    let dot = text(&draw("dot", "twice").stdout);
+    assert!(
+        dot.contains("digraph \"twice\"") && dot.contains(":2: while (x &lt; 3)")
+            || dot.contains("while (x < 3)")
+    );
+    assert_eq!(draw("svg", "thrice").status.code(), Some(2));
+    assert_eq!(palisade(&["cfa", "--format", "svg", path.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
 fn analyses_lists_everything_by_name() {
     let output = text(&palisade(&["analyses"]).stdout);
     for (kind, names) in [

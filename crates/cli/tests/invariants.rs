@@ -38,11 +38,14 @@ fn programs() -> Vec<String> {
     names
 }
 
+/// Enough for whatever is expected to be found, on a slow machine too.
+const AMPLE: &str = "120s";
+
 /// The loops of a program as the command prints them. What is not done in time has no facts.
-fn loops(program: &str, options: &[&str]) -> Vec<Value> {
+fn loops(program: &str, options: &[&str], limit: &str) -> Vec<Value> {
     let path = folder().join(program);
     let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
-        .args(["invariants", "--json", "--time-limit", "3s"])
+        .args(["invariants", "--json", "--time-limit", limit])
         .args(options)
         .arg(&path)
         .output()
@@ -136,7 +139,7 @@ fn printed_invariants_hold_in_every_run() {
         let mut origins: Vec<String> = Vec::new();
         for way in ways() {
             let way: Vec<&str> = way.iter().map(String::as_str).collect();
-            for found in loops(program, &way) {
+            for found in loops(program, &way, "3s") {
                 let line = found["line"].as_u64().expect("a line");
                 let fact = (line, found["invariant"].as_str().expect("a text").to_string());
                 if fact.1 != "1" && !facts.contains(&fact) {
@@ -166,7 +169,7 @@ fn wrong_invariants_are_noticed() {
 }
 
 fn invariant_at(program: &str, options: &[&str], line: u64) -> String {
-    let found = loops(program, options);
+    let found = loops(program, options, AMPLE);
     let found = found.iter().find(|l| l["line"] == line).expect("a loop on that line");
     found["invariant"].as_str().expect("a text").to_string()
 }
@@ -196,7 +199,7 @@ fn domains_and_methods_find_what_they_are_for() {
 /// Loop bounds: no run takes a loop more often than the bound, evaluated at its start, says.
 #[test]
 fn loop_bounds_hold_in_every_run() {
-    let found = loops("bounded.c", &["--method", "bounds"]);
+    let found = loops("bounded.c", &["--method", "bounds"], AMPLE);
     let head = "extern void __VERIFIER_assert(int);\nstatic long long bound_, taken_;\n\
         static long long Max(long long a, long long b) { return a > b ? a : b; }\n\
         static int LSB(unsigned x) { int n = 0; while (x) { x = x << 1; n++; } return n; }\n\

@@ -89,3 +89,26 @@ fn a_proof_about_nothing_says_so() {
     ));
     assert!(text.ends_with("verdict: true\n") && !text.contains("note: nothing"), "{text}");
 }
+
+#[test]
+fn undefined_behaviour_before_the_property_is_shown_with_its_run() {
+    let program = "extern int __VERIFIER_nondet_int(void);\nextern void reach_error(void);\nint main(void) {\n\
+        int a[2] = {0, 0}, i = __VERIFIER_nondet_int();\n  if (i != 7)\n    return 0;\n  int x = a[i];\n\
+        if (x == x)\n    reach_error();\n  return 0;\n}\n";
+    let output = check("undefined", program, &["--json"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let reason = "verdict: unknown (a run meets undefined behaviour before it reaches the property: ";
+    assert!(text.lines().last().is_some_and(|l| l.starts_with(reason)), "{text}");
+    assert!(
+        text.contains("undefined, before the property is reached: read of 4 bytes, 20 past the end of `a`"),
+        "{text}"
+    );
+    assert!(text.contains("in main at f.c:7:") && text.contains("inputs: 7"), "{text}");
+    assert!(text.contains("try: --property valid-deref"), "{text}");
+    let json = text.lines().find(|l| l.starts_with('{')).expect("a line of JSON");
+    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    assert_eq!(json["undefined"]["settled_by"], "valid-deref");
+    let settled = check("settled", program, &["--property", "valid-deref"]);
+    assert!(stdout(&settled).ends_with("verdict: false(valid-deref)\n"));
+}

@@ -33,6 +33,17 @@ pub trait Engine {
     /// notes about where the engine stands.
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;
 
+    /// Whether the task is one of those that the engine is made for, by what its program does. Others may be
+    /// settled by it too, by chance.
+    fn is_made_for(&self, _task: &Task) -> bool {
+        false
+    }
+
+    /// Whether it looks at nothing but the program that the task was made of.
+    fn looks_at_source(&self) -> bool {
+        false
+    }
+
     /// The abstract reachability graph that a run on the task explores, for people or programs;
     /// it is explored again. `None` for engines that have no such graph.
     fn graph(

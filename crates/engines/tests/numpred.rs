@@ -4,12 +4,13 @@ use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_check::court::Court;
 use palisade_domains::Domain;
-use palisade_engines::numpred::NumPred;
+use palisade_engines::numpred::{Event, NumPred};
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_lower::{CheckSet, Options};
 use palisade_numpred::Structure;
 use palisade_property::Property;
 use palisade_task::Task;
+use std::cell::Cell;
 use std::sync::Arc;
 
 fn task(text: &str) -> Task {
@@ -113,5 +114,41 @@ fn what_changes_out_of_scope_is_forgotten() {
         let engine = NumPred { structure, numbers: Domain::interval() };
         let outcome = engine.run(&task, &Budget::unlimited(), &|_| {});
         assert!(!matches!(outcome, Outcome::Proof(_)), "{structure:?}");
+    }
+}
+
+/// Locks that are taken under conditions and let go under the same: 4^n ways through the loop.
+fn locks(n: usize) -> String {
+    let each = |f: &dyn Fn(usize) -> String| (0..n).map(f).collect::<String>();
+    format!(
+        "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);
+        int main(void) {{ {} while (__VERIFIER_nondet_int()) {{ {} {} {} }} return 0; }}",
+        each(&|i| format!("int p{i}, l{i};")),
+        each(&|i| format!("p{i} = __VERIFIER_nondet_int(); l{i} = 0;")),
+        each(&|i| format!("if (p{i} != 0) l{i} = 1;")),
+        each(&|i| format!("if (p{i} != 0) {{ if (l{i} != 1) reach_error(); l{i} = 0; }}")),
+    )
+}
+
+/// Values are joined where paths meet, and there are too many paths to keep them apart: a counterexample that
+/// the predicates allow is found by going back over the steps that were taken.
+#[test]
+fn counterexamples_are_found_behind_joins() {
+    let task = task(&locks(8));
+    for structure in [Structure::Predicate, Structure::Nex, Structure::Mtndd] {
+        let tracked = Cell::new((0, 0));
+        let outcome = NumPred { structure, numbers: Domain::polyhedra() }.observe(
+            &task,
+            &Budget::unlimited(),
+            &|event| {
+                if let Event::Round(_, vars, preds) = event {
+                    tracked.set((vars, preds));
+                }
+            },
+        );
+        assert!(matches!(outcome, Outcome::Proof(_)), "{structure:?}: {outcome:?}");
+        // All of these variables are control: numbers fail, and are replaced by predicates.
+        let (vars, preds) = tracked.get();
+        assert!(vars == 0 && preds <= 20, "{structure:?}: {vars} {preds}");
     }
 }

@@ -297,7 +297,7 @@ impl Compiler<'_> {
         match op {
             // What they write is told by `store`.
             Op::Skip | Op::Assume { .. } | Op::Check { .. } | Op::Assign { .. } => {}
-            Op::Enter { var } => match self.layout.vars[*var] {
+            Op::Enter { var } | Op::Leave { var } => match self.layout.vars[*var] {
                 VarLoc::Reg(r) => self.facts.forget(Deps::reg(r)),
                 _ => self.facts.forget(Deps::MEMORY),
             },
@@ -385,11 +385,12 @@ impl Compiler<'_> {
                 VarLoc::Object(k) => self.emit(Instr::EnterObj { k }),
                 _ => {}
             },
-            Op::Leave { var } => {
-                if let VarLoc::Object(k) = self.layout.vars[*var] {
-                    self.emit(Instr::LeaveObj { k });
-                }
-            }
+            Op::Leave { var } => match self.layout.vars[*var] {
+                VarLoc::Object(k) => self.emit(Instr::LeaveObj { k }),
+                // Nothing reads it any more, and it no longer keeps what it points to.
+                VarLoc::Reg(d) => self.emit(Instr::Const { d, v: 0 }),
+                _ => {}
+            },
             Op::Check { kind, cond } => {
                 let fail = self.label();
                 self.fails.push((fail, *kind, self.edge));

@@ -199,7 +199,13 @@ impl<I: Inputs> Arguments<I> {
     /// The arguments from the program's name on.
     pub fn new(program: &Program, arguments: &[&[u8]], inner: I) -> Arguments<I> {
         let entry = program.entry;
-        let made = &*program.funcs[entry].name == ".start";
+        let calls_main = |e: &Edge| match e.op {
+            Op::Call { callee: Callee::Direct(f), .. } => {
+                program.locs[e.src].func == entry && &*program.funcs[f].name == "main"
+            }
+            _ => false,
+        };
+        let made = &*program.funcs[entry].name == ".start" && program.edges.iter().any(calls_main);
         let edges = program.edges.iter_enumerated();
         let start = edges.filter(|(_, e)| made && program.locs[e.src].func == entry).map(|(id, _)| id);
         Arguments {

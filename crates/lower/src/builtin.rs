@@ -34,7 +34,21 @@ impl Lowerer<'_> {
             }
             Builtin::UnknownAddress => {
                 args.iter().for_each(|&a| self.effects(a));
+                self.call_effect(Effect::Opaque, span);
                 return Some(self.havoc(Scalar::Ptr, false, span));
+            }
+            Builtin::Valid { write } => {
+                let (ptr, size) = (self.value(args[0]), self.value(args[1]));
+                let valid = self.pool.valid(ptr, size);
+                let truth = match write {
+                    true => {
+                        let read_only = self.pool.push(Scalar::BOOL, ExprKind::ReadOnly(ptr));
+                        let writable = self.pool.not(read_only);
+                        self.pool.and(valid, writable)
+                    }
+                    false => valid,
+                };
+                return Some(self.pool.convert_int(truth, IntTy::I32));
             }
             Builtin::ObjectSize => return Some(self.object_size(args, span)),
             Builtin::OverflowP(op) => return Some(self.checked_arithmetic(e, op, args, false)),

@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 impl Lowerer<'_> {
     /// Emits a check, if its kind is asked for and it may fail.
     pub(crate) fn check(&mut self, kind: CheckKind, cond: ExprId, span: Span) {
+        if self.at.assuming {
+            return self.emit(Op::Assume { cond }, span);
+        }
         if self.options.checks.contains(kind) && self.pool.constant(cond) != Some(1) {
             self.emit(Op::Check { kind, cond }, span);
         }

@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::prelude::{self, Unit};
 use palisade_base::{Diagnostic, FileId, Idx, SourceMap};
 use palisade_c_syntax::ast::{ExprKind, Item, TranslationUnit};
-use palisade_c_syntax::{Interner, Symbol, parse};
+use palisade_c_syntax::{Interner, Symbol, parse, parse_annotated};
 use palisade_c_types::check_program;
 use palisade_cfa::{DataModel, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,7 +47,8 @@ fn compile_here(map: &mut SourceMap, files: &[FileId], data_model: DataModel, op
     let mut diagnostics = Vec::new();
     let mut units = Vec::new();
     for &file in files {
-        let (unit, found) = parse(map, file, &mut names);
+        let read = if options.annotations { parse_annotated } else { parse };
+        let (unit, found) = read(map, file, &mut names);
         units.push(unit);
         diagnostics.extend(found);
     }

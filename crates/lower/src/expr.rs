@@ -292,7 +292,7 @@ impl Lowerer<'_> {
     }
 
     /// The operands of `a && b && …` or `a || b || …`.
-    fn logical_operands(&self, e: TExprId) -> (bool, SmallVec<[TExprId; 4]>) {
+    pub(crate) fn logical_operands(&self, e: TExprId) -> (bool, SmallVec<[TExprId; 4]>) {
         let mut operands = SmallVec::new();
         let mut at = e;
         let mut is_and = None;

@@ -1,15 +1,11 @@
 //! Function bodies, and where the program starts.
 
 use crate::Lowerer;
+use crate::arguments::Room;
 use crate::lowerer::Current;
 use palisade_base::{Diagnostic, Span};
 use palisade_c_types::tast::*;
 use palisade_cfa::*;
-use smallvec::SmallVec;
-
-/// No system passes more arguments, or longer ones, to a program.
-const MAX_ARGUMENTS: i128 = 1 << 20;
-const MAX_ARGUMENT_BYTES: u64 = 1 << 20;
 
 impl Lowerer<'_> {
     /// Lowers a function that has a body.
@@ -36,6 +32,9 @@ impl Lowerer<'_> {
             params.push(hidden);
             self.at.varargs = Some(hidden);
         }
+        self.at.ensures = body.ensures.clone();
+        self.at.result = body.result;
+        self.require(f, func, body);
         for &stmt in &body.prologue {
             self.stmt(stmt);
         }
@@ -45,6 +44,7 @@ impl Lowerer<'_> {
             let is_main = self.names.name(self.typed.funcs[f].name) == "main";
             let value = if is_main { self.zero_result() } else { None };
             let value = value.or_else(|| self.arbitrary_result(end));
+            self.ensure(value, end);
             self.at.graph.leave(Op::Return { value }, end);
         }
         self.finish_gotos();
@@ -102,6 +102,9 @@ impl Lowerer<'_> {
         };
         let main = self.func_of(f);
         let body = func.body.as_ref()?;
+        if self.options.entry != "main" {
+            self.assume_about_entry(main, &body.params, func.span);
+        }
         let params = &body.params;
         let variadic = matches!(&self.pool.program.types[self.pool.program.funcs[main].ty],
             Type::Func(sig) if sig.variadic);
@@ -167,6 +170,7 @@ impl Lowerer<'_> {
         }
         let is_main = self.options.entry == "main";
         let mut count = None;
+        let mut room = Room::default();
         let mut args = Vec::new();
         for (i, &param) in params.iter().enumerate() {
             let var = self.vars[param].expect("the function's parameters were lowered");
@@ -187,6 +191,7 @@ impl Lowerer<'_> {
                     };
                     Arg::Scalar(self.argument_strings(n, span))
                 }
+                _ if !is_main => self.entry_argument(var, &mut room, span),
                 (_, Some(scalar)) => Arg::Scalar(self.havoc(scalar, false, span)),
                 (_, None) => {
                     let var = self.temp(ty);
@@ -248,75 +253,5 @@ impl Lowerer<'_> {
         let status = self.pool.convert_int(status, IntTy::I32);
         self.at.graph.leave(Op::Return { value: Some(Arg::Scalar(status)) }, span);
         self.install(Vec::new(), span);
-    }
-
-    fn argument_count(&mut self, span: Span) -> ExprId {
-        let count = self.havoc(Scalar::Int(IntTy::I32), false, span);
-        let none = self.pool.int(IntTy::I32, 0);
-        let most = self.pool.int(IntTy::I32, MAX_ARGUMENTS);
-        for cond in [self.pool.cmp(CmpOp::Le, none, count), self.pool.cmp(CmpOp::Le, count, most)] {
-            self.emit(Op::Assume { cond }, span);
-        }
-        count
-    }
-
-    /// `count` strings of any lengths and contents, and a null pointer after them.
-    fn argument_strings(&mut self, count: ExprId, span: Span) -> ExprId {
-        let size_t = self.size_t();
-        let pointer = self.type_id(self.typed.types.char_ptr());
-        let character = self.type_id(palisade_c_types::types::TypeTable::CHAR);
-        let stride = u64::from(size_t.bits / 8);
-        let one = self.pool.int(IntTy::I32, 1);
-
-        let slots = self.pool.binary(BinOp::Add, count, one);
-        let slots = self.pool.convert_int(slots, size_t);
-        let width = self.pool.size(stride);
-        let size = self.pool.binary(BinOp::Mul, slots, width);
-        let vector = self.allocate(size, span);
-
-        let i = self.scalar_temp(Scalar::Int(IntTy::I32));
-        let i_place = self.pool.var(i);
-        let i = self.pool.load(i_place);
-        let zero = self.pool.int(IntTy::I32, 0);
-        self.assign(i_place, zero, span);
-        let (head, inside, after) =
-            (self.at.graph.node(span), self.at.graph.node(span), self.at.graph.node(span));
-        self.at.graph.enter(head);
-        let more = self.pool.cmp(CmpOp::Lt, i, count);
-        self.split(more, inside, after, span);
-        self.at.graph.move_to(Some(inside));
-        let length = self.havoc(Scalar::Int(size_t), false, span);
-        let least = self.pool.size(1);
-        let most = self.pool.size(MAX_ARGUMENT_BYTES);
-        for cond in [self.pool.cmp(CmpOp::Le, least, length), self.pool.cmp(CmpOp::Le, length, most)] {
-            self.emit(Op::Assume { cond }, span);
-        }
-        let string = self.allocate(length, span);
-        let last = self.pool.binary(BinOp::Sub, length, least);
-        let end = self.slot(string, last, 1, character);
-        let nul = self.pool.int(IntTy { bits: 8, signed: true }, 0);
-        self.assign(end, nul, span);
-        let slot = self.slot(vector, i, stride, pointer);
-        self.assign(slot, string, span);
-        let next = self.pool.binary(BinOp::Add, i, one);
-        self.assign(i_place, next, span);
-        self.at.graph.jump(head);
-        self.at.graph.move_to(Some(after));
-        let slot = self.slot(vector, count, stride, pointer);
-        let null = self.pool.null();
-        self.assign(slot, null, span);
-        vector
-    }
-
-    fn allocate(&mut self, size: ExprId, span: Span) -> ExprId {
-        let var = self.scalar_temp(Scalar::Ptr);
-        let dst = self.pool.var(var);
-        self.emit(Op::Alloc { dst, size, kind: AllocKind::Stack, zeroed: false }, span);
-        self.pool.load(dst)
-    }
-
-    fn slot(&mut self, base: ExprId, index: ExprId, stride: u64, ty: TypeId) -> PlaceId {
-        let path = SmallVec::from_elem(Proj::Index { index, stride }, 1);
-        self.pool.place(Place { base: Base::Deref(base), path, ty, bits: None })
     }
 }

@@ -8,12 +8,15 @@
 //! * `lowerer`: the state; `pool`: expressions; `graph`: locations and edges; `scan`: what must be
 //!   known in advance;
 //! * `expr`, `place`, `assign`, `call`, `builtin`, `atomic`: expressions; `checks`: undefined behaviour;
-//! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry;
+//! * `stmt`, `scope`: statements and lifetimes; `func`: bodies and the entry; `arguments`: what it gets;
+//!   `annotation`: what annotations demand;
 //! * `types`, `object`: types, variables, functions and initialisers;
 //! * `compile`: the whole way from text; `link`: library functions in place of declarations;
 //! * `order`, `either`: operands whose order is open;
 //! * `flow`, `misfit`: calls through pointers whose arguments do not fit.
 
+mod annotation;
+mod arguments;
 mod assign;
 mod atomic;
 mod builtin;
@@ -46,7 +49,7 @@ mod types;
 pub use compile::{Compiled, compile};
 pub use contract::{Contract, Meaning, Param, Role, Store, contracts};
 pub use library::is_operation;
-pub use options::{CheckSet, Missing, Options};
+pub use options::{CheckSet, Missing, Options, Pointers};
 
 pub(crate) use lowerer::Lowerer;
 

@@ -49,6 +49,13 @@ pub(crate) struct Current {
     /// Labels of this function whose address is taken.
     pub(crate) addressed_labels: Vec<LabelId>,
     temps: usize,
+    /// What annotations demand of the loop that comes next.
+    pub(crate) invariants: Vec<TExprId>,
+    /// What they demand when the function returns, and where they look for the result.
+    pub(crate) ensures: Vec<TExprId>,
+    pub(crate) result: Option<ObjId>,
+    /// Whether checks are taken for granted: they are part of what is.
+    pub(crate) assuming: bool,
 }
 
 /// Everything that lowering knows.
@@ -95,6 +102,7 @@ pub(crate) struct Lowerer<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Reported {
     NoBody(FnId),
+    NoLength(ObjId),
     AsmMemory,
 }
 
@@ -114,6 +122,10 @@ impl Current {
             gotos: Vec::new(),
             orders: 0,
             addressed_labels: Vec::new(),
+            invariants: Vec::new(),
+            ensures: Vec::new(),
+            result: None,
+            assuming: false,
             temps: 0,
         }
     }

@@ -43,6 +43,31 @@ pub enum Missing {
     Error,
 }
 
+/// Where pointers lead that the entry function gets, if it is not `main`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pointers {
+    /// Nowhere: they have any value, and no object is there.
+    Any,
+    /// They point to the start of an object of their own: one structure, or so many elements of another type.
+    Valid {
+        /// Or they are null.
+        null: bool,
+        /// How many.
+        elements: u32,
+    },
+}
+
+impl Pointers {
+    /// Elements of an object, if nothing else is said.
+    pub const ELEMENTS: u32 = 8;
+}
+
+impl Default for Pointers {
+    fn default() -> Self {
+        Pointers::Valid { null: true, elements: Self::ELEMENTS }
+    }
+}
+
 /// What lowering is asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -56,6 +81,10 @@ pub struct Options {
     pub missing: Missing,
     /// Whether allocations may fail.
     pub malloc_may_fail: bool,
+    /// Where pointers lead that the entry function gets.
+    pub pointers: Pointers,
+    /// Whether annotations of ACSL count: comments that start with `@`.
+    pub annotations: bool,
 }
 
 impl Options {
@@ -74,6 +103,8 @@ impl Default for Options {
             entry: "main".into(),
             missing: Missing::Havoc,
             malloc_may_fail: false,
+            pointers: Pointers::default(),
+            annotations: false,
         }
     }
 }

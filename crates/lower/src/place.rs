@@ -4,6 +4,7 @@
 //! subscripted never has its address taken.
 
 use crate::Lowerer;
+use crate::lowerer::Reported;
 use crate::scan::{Traits, subscript_of_array};
 use palisade_base::Span;
 use palisade_c_types::tast::*;
@@ -16,7 +17,16 @@ impl Lowerer<'_> {
     pub(crate) fn place(&mut self, e: TExprId) -> PlaceId {
         let span = self.span(e);
         match *self.kind(e) {
-            TExprKind::Object(obj) => self.object_place(obj),
+            TExprKind::Object(obj) => {
+                let elsewhere = !self.library.objects.contains_key(&obj);
+                if elsewhere && crate::scan::is_of_unknown_length(self.typed, obj) {
+                    // No access is known to be right or wrong.
+                    let message = "nothing is known about this array: others define it and know its length";
+                    self.warn_once(Reported::NoLength(obj), span, message);
+                    self.call_effect(Effect::Unmodelled, span);
+                }
+                self.object_place(obj)
+            }
             TExprKind::CompoundLiteral { obj, init } => {
                 self.initialise(obj, init, span);
                 self.object_place(obj)

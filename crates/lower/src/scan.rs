@@ -143,7 +143,7 @@ impl Scan {
             | TExprKind::LabelAddr(_) => Traits::default(),
             TExprKind::Error => Traits::ANY,
             TExprKind::Object(obj) => {
-                if typed.objects[obj].vla_size.is_some() {
+                if typed.objects[obj].vla_size.is_some() || is_of_unknown_length(typed, obj) {
                     Traits::UNSAFE
                 } else {
                     Traits::default()
@@ -221,6 +221,7 @@ impl Scan {
             }),
             TExprKind::Builtin { op, ref args } => all(args).or(match op {
                 Builtin::Expect
+                | Builtin::Valid { .. }
                 | Builtin::IsNan
                 | Builtin::IsInf
                 | Builtin::IsFinite
@@ -239,6 +240,13 @@ impl Scan {
             _ => Traits::MEMORY,
         }
     }
+}
+
+/// Whether an object is an array that others define, and declared here without its length.
+pub(crate) fn is_of_unknown_length(typed: &TypedProgram, obj: ObjId) -> bool {
+    let object = &typed.objects[obj];
+    let array = matches!(typed.types.get(object.ty.ty), CType::Array(_, ArrayLen::Unknown));
+    array && object.kind == ObjKind::Global && object.image.is_none()
 }
 
 /// Whether an object belongs to a function and nothing points to it.

@@ -37,6 +37,8 @@ impl Lowerer<'_> {
             TStmtKind::Continue => self.jump_out(self.at.continues.last().copied(), span),
             TStmtKind::Return(value) => self.return_stmt(value, span),
             TStmtKind::Asm(ref asm) => self.asm(asm, span),
+            TStmtKind::Demand(e) => self.demand(e),
+            TStmtKind::Invariants(ref truths) => self.at.invariants = truths.to_vec(),
         }
     }
 
@@ -155,7 +157,9 @@ impl Lowerer<'_> {
         let inside = self.at.graph.node(self.typed.stmts[body].span);
         let after = self.at.graph.node(Span::new(span.hi, span.hi));
         self.at.graph.mark_loop(head, keyword(span, "while"));
+        let invariants = std::mem::take(&mut self.at.invariants);
         self.at.graph.enter(head);
+        invariants.into_iter().for_each(|e| self.demand(e));
         self.condition(cond, inside, after);
         self.at.graph.move_to(Some(inside));
         self.loop_body(body, after, head);
@@ -167,7 +171,9 @@ impl Lowerer<'_> {
         let head = self.at.graph.node(self.span(cond));
         let inside = self.at.graph.node(self.typed.stmts[body].span);
         let after = self.at.graph.node(Span::new(span.hi, span.hi));
+        let invariants = std::mem::take(&mut self.at.invariants);
         self.at.graph.enter(inside);
+        invariants.into_iter().for_each(|e| self.demand(e));
         self.loop_body(body, after, head);
         self.at.graph.enter(head);
         // `do … while (0)` is no loop.
@@ -194,7 +200,9 @@ impl Lowerer<'_> {
         let after = self.at.graph.node(Span::new(span.hi, span.hi));
         let next = self.at.graph.node(step.map_or(span, |s| self.span(s)));
         self.at.graph.mark_loop(head, keyword(span, "for"));
+        let invariants = std::mem::take(&mut self.at.invariants);
         self.at.graph.enter(head);
+        invariants.into_iter().for_each(|e| self.demand(e));
         match cond {
             Some(cond) => {
                 self.condition(cond, inside, after);
@@ -283,12 +291,14 @@ impl Lowerer<'_> {
         let value = match value {
             Some(e) if self.scalar_of(e).is_some() => {
                 let v = self.value(e);
-                Some(Arg::Scalar(if self.has_cleanups() { self.save(v, span) } else { v }))
+                let kept = self.has_cleanups() || !self.at.ensures.is_empty();
+                Some(Arg::Scalar(if kept { self.save(v, span) } else { v }))
             }
             Some(e) => Some(Arg::Aggregate(self.record(e, None))),
             None => self.arbitrary_result(span),
         };
         self.cleanups(span);
+        self.ensure(value, span);
         self.at.graph.leave(Op::Return { value }, span);
     }
 

@@ -32,6 +32,12 @@ pub struct Ndd {
     diagrams: Diagrams,
     /// The multi-terminal diagrams that results of widenings came from: the next one goes on from there.
     origin: FxHashMap<Node, Node>,
+    /// Results of [`Ndd::split`].
+    splits: FxHashMap<(Var, NumId), (NumId, NumId)>,
+    /// What `reduce` found out: reduceOp under a context is always the same.
+    reduced: FxHashMap<(Node, NumId), Node>,
+    /// Results of [`Ndd::has_model`].
+    models: FxHashMap<(Node, NumId), bool>,
 }
 
 /// The operation g of `ctxApply`.
@@ -57,6 +63,9 @@ impl Ndd {
             numbers: FxHashMap::default(),
             diagrams,
             origin: FxHashMap::default(),
+            splits: FxHashMap::default(),
+            reduced: FxHashMap::default(),
+            models: FxHashMap::default(),
         };
         for p in this.space.names.preds() {
             let Some(meaning) = this.space.names.literal_meaning(p, true) else { continue };
@@ -181,6 +190,23 @@ impl Ndd {
         Ok(result)
     }
 
+    /// Whether `reduce` would leave a path in a context: one is enough.
+    fn has_model(&mut self, u: Node, c: NumId) -> Outcome<bool> {
+        if c == NumId::BOT || u == Node::FALSE {
+            return Ok(false);
+        }
+        let Some((var, high, low)) = self.space.bdd.decision(u) else { return Ok(true) };
+        let c = self.relevant(u, c, &[]);
+        if let Some(&known) = self.models.get(&(u, c)) {
+            return Ok(known);
+        }
+        self.space.check()?;
+        let (yes, no) = self.split(var, c);
+        let found = self.has_model(high, yes)? || self.has_model(low, no)?;
+        self.models.insert((u, c), found);
+        Ok(found)
+    }
+
     /// What of a context matters below a node.
     fn relevant(&mut self, u: Node, c: NumId, keep: &[Dim]) -> NumId {
         let below = self.dims(u);
@@ -191,11 +217,16 @@ impl Ndd {
 
     /// The contexts on both sides of a decision.
     fn split(&mut self, var: Var, c: NumId) -> (NumId, NumId) {
+        if let Some(&known) = self.splits.get(&(var, c)) {
+            return known;
+        }
         let mut side = |positive| match self.term(var, positive) {
             Some(term) => self.space.nums.assume(c, &[term]),
             None => c,
         };
-        (side(true), side(false))
+        let sides = (side(true), side(false));
+        self.splits.insert((var, c), sides);
+        sides
     }
 
     /// αPost_N(s), eliminating also the variables of `preds`.
@@ -350,7 +381,7 @@ impl NumPredDom for Ndd {
     /// u implies v iff u ∧ ¬v has no model.
     fn leq(&mut self, a: &Value, b: &Value) -> Outcome<bool> {
         let outside = self.space.bdd.diff(Ndd::node(a), Ndd::node(b))?;
-        Ok(self.reduce(&Ndd::value(outside))? == Ndd::value(Node::FALSE))
+        Ok(!self.has_model(outside, NumId::TOP)?)
     }
 
     fn meet(&mut self, a: &Value, b: &Value) -> Outcome<Value> {
@@ -411,13 +442,11 @@ impl NumPredDom for Ndd {
 
     /// Removes the paths without a model.
     fn reduce(&mut self, v: &Value) -> Outcome<Value> {
-        let mut g = Operation {
-            statement: None,
-            eliminated: Vec::new(),
-            keep: Vec::new(),
-            memo: FxHashMap::default(),
-        };
-        Ok(Ndd::value(self.ctx_apply(Ndd::node(v), NumId::TOP, &mut g)?))
+        let memo = std::mem::take(&mut self.reduced);
+        let mut g = Operation { statement: None, eliminated: Vec::new(), keep: Vec::new(), memo };
+        let reduced = self.ctx_apply(Ndd::node(v), NumId::TOP, &mut g);
+        self.reduced = g.memo;
+        Ok(Ndd::value(reduced?))
     }
 
     /// A meet of diagrams does not see that numbers contradict each other.

@@ -41,6 +41,10 @@ pub struct Numerics {
     memo: FxHashMap<(Binary, NumId, NumId), NumId>,
     /// Results of [`Numerics::assume`].
     assumed: FxHashMap<NumId, FxHashMap<Vec<LinCons>, NumId>>,
+    /// Results of [`Numerics::forget`].
+    forgotten: FxHashMap<NumId, FxHashMap<Vec<Dim>, NumId>>,
+    /// Results of [`Numerics::post`].
+    posts: FxHashMap<NumStmt, FxHashMap<NumId, NumId>>,
     /// Where widening tries to stop.
     pub thresholds: Thresholds,
 }
@@ -55,6 +59,8 @@ impl Numerics {
             known: FxHashMap::default(),
             memo: FxHashMap::default(),
             assumed: FxHashMap::default(),
+            forgotten: FxHashMap::default(),
+            posts: FxHashMap::default(),
             thresholds: Thresholds::none(),
         };
         let top = this.fingerprint(NumId::TOP);
@@ -71,16 +77,22 @@ impl Numerics {
         &self.values[n.0 as usize]
     }
 
-    /// A number that equivalent elements share: the bounds of their dimensions.
+    /// A number that equivalent elements share: the bounds of their dimensions, and of a sum of them that tells
+    /// elements apart that only relate the dimensions in other ways.
     fn fingerprint(&self, n: NumId) -> u64 {
         let mut hasher = FxHasher::default();
         let x = self.get(n);
+        let mut sum = LinExpr::constant(0);
         for d in x.support() {
             let range = x.bounds_of(d);
             if range != Interval::TOP {
                 (d, range).hash(&mut hasher);
+                // Different factors of both signs.
+                let k = i64::from(d.index()) + 1;
+                sum = sum.add_scaled(&LinExpr::dim(d), &Rat::from(if k % 2 == 0 { k } else { -2 * k }));
             }
         }
+        x.bounds(&sum).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -160,7 +172,12 @@ impl Numerics {
         if n == NumId::BOT || dims.is_empty() {
             return n;
         }
-        self.changed(n, |e| e.forget(dims))
+        if let Some(&known) = self.forgotten.get(&n).and_then(|known| known.get(dims)) {
+            return known;
+        }
+        let result = self.changed(n, |e| e.forget(dims));
+        self.forgotten.entry(n).or_default().insert(dims.to_vec(), result);
+        result
     }
 
     /// The dimensions that the element may constrain.
@@ -243,7 +260,15 @@ impl Numerics {
         if n == NumId::BOT {
             return n;
         }
-        self.changed(n, |e| apply(e, s))
+        if let Some(&known) = self.posts.get(s).and_then(|known| known.get(&n)) {
+            return known;
+        }
+        let result = self.changed(n, |e| apply(e, s));
+        match self.posts.get_mut(s) {
+            Some(known) => _ = known.insert(n, result),
+            None => _ = self.posts.insert(s.clone(), FxHashMap::from_iter([(n, result)])),
+        }
+        result
     }
 
     /// The element as text.

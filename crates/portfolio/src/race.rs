@@ -2,14 +2,16 @@
 //!
 //! Each has a thread of its own. As many as there are processors run at a time; the others wait in the
 //! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. Turns are given
-//! by stride scheduling: the next is who had the least time in relation to its weight.
+//! by stride scheduling: the next is who had the least time in relation to its weight. Who is about to
+//! finish may ask the others to wait.
 
 use palisade_base::{Budget, Stop};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// What somebody who takes part does, with its own budget; `Some` wins the race.
-pub type Work<'a, T> = Box<dyn FnOnce(&Budget) -> Option<T> + Send + 'a>;
+/// What somebody who takes part does, with its own budget; `Some` wins the race. The function that it is given
+/// asks the others to wait, for a while.
+pub type Work<'a, T> = Box<dyn FnOnce(&Budget, &dyn Fn()) -> Option<T> + Send + 'a>;
 
 /// Somebody who takes part.
 pub struct Runner<'a, T> {
@@ -23,8 +25,18 @@ pub struct Runner<'a, T> {
 
 /// The length of a turn.
 const TURN: Duration = Duration::from_millis(100);
+/// How many turns the others wait for somebody who asks them to.
+const TURNS_ALONE: u32 = 40;
 /// The stack of a thread: encoding recurses over the nesting of expressions, which the parser bounds.
 const STACK_BYTES: usize = 64 << 20;
+
+/// What somebody tells.
+enum Report<T> {
+    /// The others should wait.
+    Alone,
+    /// It is over.
+    Done(Option<T>),
+}
 
 /// Where somebody stands.
 enum State<'a, T> {
@@ -66,15 +78,20 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> 
         };
         let mut all: Vec<Racer<'_, T>> = runners.into_iter().map(racer).collect();
         let mut result = None;
+        // Who asked the others to wait, and for how many turns more they do.
+        let mut alone: Option<(usize, u32)> = None;
         while result.is_none() && budget.stopped().is_none() {
-            while all.iter().filter(|r| r.is_running()).count() < processors {
+            while alone.is_none() && all.iter().filter(|r| r.is_running()).count() < processors {
                 let ready = all.iter_mut().enumerate().filter(|(_, r)| r.is_ready());
                 let Some((i, next)) = ready.min_by(|(_, a), (_, b)| a.had.total_cmp(&b.had)) else { break };
                 next.had += 1.0 / next.weight;
                 next.budget.resume();
                 if let State::New(name, work) = std::mem::replace(&mut next.state, State::Running) {
                     let (own, report) = (next.budget.clone(), report.clone());
-                    let run = move || drop(report.send((i, work(&own))));
+                    let run = move || {
+                        let tell = |what| drop(report.send((i, what)));
+                        tell(Report::Done(work(&own, &|| tell(Report::Alone))));
+                    };
                     let builder = std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
                     if let Err(error) = builder.spawn_scoped(scope, run) {
                         tracing::warn!("the engine {name} could not be started: {error}");
@@ -85,16 +102,30 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> 
             if !all.iter().any(Racer::is_running) {
                 break;
             }
-            match reports.recv_timeout(TURN) {
-                Ok((i, found)) => {
+            let rest = |all: &mut [Racer<'_, T>], but: Option<usize>| {
+                let running = all.iter_mut().enumerate().filter(|(i, r)| r.is_running() && Some(*i) != but);
+                for (_, r) in running {
+                    r.state = State::Waiting;
+                    r.budget.pause();
+                }
+            };
+            match (reports.recv_timeout(TURN), &mut alone) {
+                (Ok((i, Report::Done(found))), _) => {
                     all[i].state = State::Done;
                     result = found;
+                    alone = alone.filter(|(who, _)| *who != i);
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    for r in all.iter_mut().filter(|r| r.is_running()) {
-                        r.state = State::Waiting;
-                        r.budget.pause();
-                    }
+                (Ok((i, Report::Alone)), None) => {
+                    rest(&mut all, Some(i));
+                    all[i].state = State::Running;
+                    all[i].budget.resume();
+                    alone = Some((i, TURNS_ALONE));
+                }
+                (Ok((_, Report::Alone)), Some(_)) => {}
+                (Err(_), Some((_, turns))) if *turns > 0 => *turns -= 1,
+                (Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected), _) => {
+                    alone = None;
+                    rest(&mut all, None);
                 }
             }
         }
@@ -110,7 +141,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn runner<'a, T>(weight: u32, work: impl FnOnce(&Budget) -> Option<T> + Send + 'a) -> Runner<'a, T> {
-        Runner { name: "test", weight, work: Box::new(work) }
+        Runner { name: "test", weight, work: Box::new(|budget, _| work(budget)) }
     }
 
     #[test]
@@ -136,6 +167,31 @@ mod tests {
             race((0..9).map(|_| runner(1, |_: &Budget| None::<u8>)).collect(), &Budget::unlimited()),
             None
         );
+    }
+
+    #[test]
+    fn the_others_wait_for_who_asks_them_to() {
+        let counter = AtomicU64::new(0);
+        let other = || {
+            runner(9, |own: &Budget| {
+                while own.stopped().is_none() {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                None
+            })
+        };
+        let asks = Box::new(|_: &Budget, alone: &dyn Fn()| {
+            std::thread::sleep(3 * TURN);
+            alone();
+            std::thread::sleep(TURN);
+            let before = counter.load(Ordering::Relaxed);
+            std::thread::sleep(5 * TURN);
+            Some(counter.load(Ordering::Relaxed) - before)
+        });
+        let asks = Runner { name: "asks", weight: 1, work: asks };
+        assert_eq!(race(vec![asks, other(), other(), other()], &Budget::unlimited()), Some(0));
+        assert!(counter.load(Ordering::Relaxed) > 0);
     }
 
     #[test]

@@ -19,8 +19,8 @@ use palisade_numpred::Structure;
 pub struct Analysis {
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Its share of the time in relation to the others' in `auto`; without one it runs only when it is
-    /// asked for.
+    /// Its share of the time in relation to the others' in `auto`, where the task is not one that it is made
+    /// for; without one it runs only when it is asked for.
     pub weight: Option<u32>,
     /// The engine.
     pub engine: Box<dyn Engine + Send + Sync>,
@@ -31,7 +31,7 @@ pub fn analyses() -> Vec<Analysis> {
     let entry = |weight, summary, engine| Analysis { summary, weight: Some(weight), engine };
     let mut all = vec![
         entry(
-            5,
+            4,
             "execution on pseudo-random inputs: shallow bugs in milliseconds, and the one run of closed programs",
             Box::new(Concrete) as Box<dyn Engine + Send + Sync>,
         ),
@@ -52,7 +52,7 @@ pub fn analyses() -> Vec<Analysis> {
             "the largest inductive set of facts about sums and other folds over arrays",
             Box::new(Accumulations),
         ),
-        entry(8, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
+        entry(3, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
         entry(3, "k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry(2, "explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry(2, "predicate abstraction over the program's own conditions", Box::new(Predicates)),

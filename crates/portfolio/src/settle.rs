@@ -5,12 +5,12 @@ use crate::registry::{self, Analysis};
 use palisade_base::Budget;
 use palisade_cfa::{Assumed, Assumption, Program};
 use palisade_check::court::{Court, Tally};
-use palisade_check::replay::Replay;
+use palisade_check::replay::{Otherwise, Replay};
 use palisade_check::{Checked, Rejection};
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_logic::process::Program as OtherSolver;
 use palisade_property::Property;
-use palisade_task::Task;
+use palisade_task::{Task, TooLarge};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -44,6 +44,8 @@ pub struct Settled {
     pub checked: Option<Checked>,
     /// The run that violates it.
     pub replay: Option<Replay>,
+    /// A run that does something undefined before it violates the property; the question is not settled then.
+    pub undefined: Option<Box<Otherwise>>,
     /// What the verdict rests on besides the evidence.
     pub assumptions: Vec<Assumption>,
     /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
@@ -63,6 +65,7 @@ impl Settled {
             tally: Tally::default(),
             checked: None,
             replay: None,
+            undefined: None,
             assumptions: Vec::new(),
             rejected: Vec::new(),
             unchecked: Vec::new(),
@@ -111,7 +114,7 @@ impl Settled {
                     replay.run.unknown_functions.contains(&a.func)
                 }
                 Assumed::AllocationSucceeds => false,
-                Assumed::AsmChangesOutputs => true,
+                _ => true,
             });
         }
         Settled { assumptions, ..self }
@@ -120,8 +123,13 @@ impl Settled {
 
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
+/// A task of more edges than this is looked at in a smaller form, too.
+const LARGE: usize = 5_000;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
+
+/// How much more time than others an engine gets on tasks that it is made for.
+const FAVOUR: u32 = 3;
 
 /// Settles the property of an instrumented program with the analysis of a name, or with all of
 /// them (`auto`).
@@ -152,14 +160,13 @@ fn by_depth(
     }
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
-        let task = match palisade_reduce::task(program, depth, MAX_EDGES) {
-            Ok(task) => task,
-            Err(error) => {
-                return if depth == RECURSION[0] { Settled::unknown(error.to_string()) } else { last };
-            }
+        let tasks = match tasks(program, depth) {
+            Ok(tasks) => tasks,
+            Err(error) if depth == RECURSION[0] => return Settled::unknown(error.to_string()),
+            Err(_) => return last,
         };
-        let recursive = task.recursion_cut;
-        last = run(property, task, &analyses, budget, progress);
+        let recursive = tasks.iter().any(|task| task.recursion_cut);
+        last = run(property, tasks, &analyses, budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -167,9 +174,22 @@ fn by_depth(
     last
 }
 
+/// The task, and for large programs a smaller one in which functions that cannot fail are not followed.
+fn tasks(program: &Arc<Program>, depth: usize) -> Result<Vec<Task>, TooLarge> {
+    let whole = palisade_reduce::task(program, depth, MAX_EDGES);
+    if depth != RECURSION[0] || whole.as_ref().is_ok_and(|task| task.program.edges.len() < LARGE) {
+        return whole.map(|task| vec![task]);
+    }
+    let outlined = palisade_reduce::outlined_task(program, depth, MAX_EDGES);
+    if let (Err(error), Err(_)) = (&whole, &outlined) {
+        return Err(*error);
+    }
+    Ok([whole, outlined].into_iter().flatten().collect())
+}
+
 fn run(
     property: &Property,
-    task: Task,
+    tasks: Vec<Task>,
     analyses: &[Analysis],
     budget: &Budget,
     progress: &Progress<'_>,
@@ -177,19 +197,33 @@ fn run(
     let rejected: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let unchecked: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let undefined: Mutex<Option<Box<Otherwise>>> = Mutex::new(None);
     // What an engine has to show, checked; otherwise the reason is noted.
-    let attempt = |engine: &(dyn Engine + Send + Sync), turn: &Budget| {
+    let attempt = |engine: &(dyn Engine + Send + Sync), number: usize, turn: &Budget, alone: &dyn Fn()| {
+        let task = &tasks[number];
         // A panic is a defect of an engine; it must not take the other engines along.
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let outcome = engine.run(&task, turn, &|note| progress(engine.name(), note));
-            // Evidence is checked on the outer budget: a race that is over does not spoil it.
-            accept(property, &task, outcome, &Court::new(budget))
+            let outcome = engine.run(task, turn, &|note| progress(engine.name(), note));
+            // Evidence is checked before anything else goes on, and on the outer budget: a race that is over
+            // does not spoil it.
+            if !matches!(outcome, Outcome::Unknown(_)) {
+                alone();
+            }
+            accept(property, task, outcome, &Court::new(budget))
         }));
         let name = engine.name();
         match attempt {
-            Ok(Ok(settled)) => return Some(Settled { engine: Some(name), ..settled }),
+            Ok(Ok(settled)) => return Some((number, Settled { engine: Some(name), ..settled })),
             Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
+            Ok(Err(Refused::Undefined(run))) => {
+                lock(&reasons).push(format!("{name}: {run}"));
+                // The shortest says most.
+                let mut known = lock(&undefined);
+                if known.as_ref().is_none_or(|known| run.run.steps < known.run.steps) {
+                    *known = Some(run);
+                }
+            }
             Ok(Err(Refused::Rejected(why))) => lock(&rejected).push(format!("{name}: {why}")),
             Ok(Err(Refused::Unchecked(why))) => lock(&unchecked).push(format!("{name}: {why}")),
             Err(panic) => {
@@ -202,24 +236,47 @@ fn run(
         None
     };
     let mut runners = Vec::new();
-    for Analysis { engine, weight, .. } in analyses {
-        let attempt = &attempt;
-        let work = Box::new(move |turn: &Budget| attempt(engine.as_ref(), turn));
-        runners.push(Runner { name: engine.name(), weight: weight.unwrap_or(1), work });
+    for (number, task) in tasks.iter().enumerate() {
+        for Analysis { engine, weight, .. } in analyses {
+            if number > 0 && engine.looks_at_source() {
+                continue;
+            }
+            let attempt = &attempt;
+            let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), number, turn, alone);
+            // Asked before anything runs, so not where the answer takes long.
+            let small = task.program.edges.len() < LARGE;
+            let favour = if small && engine.is_made_for(task) { FAVOUR } else { 1 };
+            let weight = favour * weight.unwrap_or(1);
+            runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
+        }
     }
     let winner = race(runners, &budget.child());
     let rejected = rejected.into_inner().unwrap_or_default();
     let unchecked = unchecked.into_inner().unwrap_or_default();
     match winner {
-        Some(settled) => Settled { rejected, unchecked, task: Some(task), ..settled },
+        Some((number, settled)) => {
+            Settled { rejected, unchecked, task: tasks.into_iter().nth(number), ..settled }
+        }
         None => {
+            let undefined = undefined.into_inner().unwrap_or_default();
+            if let Some(trap) = undefined.as_ref().and_then(|run| run.undefined()) {
+                let reason =
+                    format!("a run meets undefined behaviour before it reaches the property: {trap}");
+                return Settled {
+                    rejected,
+                    unchecked,
+                    undefined,
+                    task: tasks.into_iter().next(),
+                    ..Settled::unknown(reason)
+                };
+            }
             let reason = match budget.stopped() {
                 Some(stop) => stop.to_string(),
                 None if !rejected.is_empty() => rejected.join("; "),
                 None if !unchecked.is_empty() => unchecked.join("; "),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            Settled { rejected, unchecked, task: Some(task), ..Settled::unknown(reason) }
+            Settled { rejected, unchecked, task: tasks.into_iter().next(), ..Settled::unknown(reason) }
         }
     }
 }
@@ -230,6 +287,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 enum Refused {
+    /// What it had does something undefined first.
+    Undefined(Box<Otherwise>),
     /// The engine had nothing to show.
     Nothing(String),
     /// What it had did not pass its check.
@@ -255,8 +314,16 @@ fn accept(property: &Property, task: &Task, outcome: Outcome, court: &Court) -> 
             })
         }
         Outcome::Bug(bug) => {
-            let replay = palisade_check::replay::replay(&task.source, &bug, court.budget())
-                .map_err(Refused::Rejected)?;
+            // The run is one of the whole program: what it does that is undefined, the program does.
+            let refused = |run: Box<Otherwise>| match run.undefined() {
+                Some(_) => Refused::Undefined(run),
+                None if task.outlined => {
+                    Refused::Nothing(format!("a run past functions that are not followed: {run}"))
+                }
+                None => Refused::Rejected(run.to_string()),
+            };
+            let replay =
+                palisade_check::replay::replay(&task.source, &bug, court.budget()).map_err(refused)?;
             let kind = replay.kind;
             let check = replay.run.stack.first().map(|(_, edge)| *edge);
             let goal = check.and_then(|edge| property.violated_at(kind, edge)).ok_or_else(|| {

@@ -48,17 +48,21 @@ fn forbid_call(program: &mut Program, name: &str) {
 fn fresh_params(program: &mut Program, func: FuncId) -> Vec<VarId> {
     let Type::Func(signature) = &program.types[program.funcs[func].ty] else { return Vec::new() };
     let types = signature.params.clone();
-    let param = |(i, ty): (usize, TypeId)| Var {
-        name: format!(".arg{i}").into(),
+    let param = |(i, ty): (usize, TypeId)| made_up(format!(".arg{i}"), ty, VarKind::Param(func));
+    types.into_iter().enumerate().map(|p| program.vars.push(param(p))).collect()
+}
+
+fn made_up(name: String, ty: TypeId, kind: VarKind) -> Var {
+    Var {
+        name: name.into(),
         ty,
-        kind: VarKind::Param(func),
+        kind,
         address_taken: false,
         init: Init::Unknown,
         read_only: false,
         span: Span::NONE,
         scope: Span::NONE,
-    };
-    types.into_iter().enumerate().map(|p| program.vars.push(param(p))).collect()
+    }
 }
 
 fn forbid_label(program: &mut Program, name: &str) {
@@ -73,8 +77,8 @@ fn forbid_label(program: &mut Program, name: &str) {
     }
 }
 
-/// Checks a heap predicate where the program ends: before the entry function returns (its
-/// variables still count), before every `exit` and before every `abort`.
+/// Checks a heap predicate where the program ends: when the entry function returns (its variables are gone by
+/// then), before every `exit` and before every `abort`.
 fn check_at_end(program: &mut Program, kind: CheckKind, predicate: ExprKind) {
     let entry = program.entry;
     let ends: Vec<EdgeId> = program
@@ -88,17 +92,62 @@ fn check_at_end(program: &mut Program, kind: CheckKind, predicate: ExprKind) {
         .map(|(id, _)| id)
         .collect();
     for id in ends {
-        let Edge { src, span, .. } = program.edges[id];
-        let cond = program.add_expr(Scalar::BOOL, predicate.clone());
-        let middle = program.add_loc(program.locs[src].func, span);
-        for out in &mut program.locs[src].out {
-            if *out == id {
-                *out = program.edges.next_id();
-            }
+        if matches!(predicate, ExprKind::HeapTracked) && matches!(program.edges[id].op, Op::Return { .. }) {
+            forget_variables(program, id);
         }
-        let check = program.edges.push(Edge { src, dst: middle, op: Op::Check { kind, cond }, span });
-        program.locs[middle].inc.push(check);
-        program.edges[id].src = middle;
-        program.locs[middle].out.push(id);
+        let cond = program.add_expr(Scalar::BOOL, predicate.clone());
+        insert_before(program, id, Op::Check { kind, cond });
     }
+}
+
+/// What a function's variables point to is not tracked by them once it has returned: their lives end before the edge
+/// that returns, after its value has been computed.
+fn forget_variables(program: &mut Program, id: EdgeId) {
+    let func = program.locs[program.edges[id].src].func;
+    let Some(body) = program.funcs[func].body.as_ref() else { return };
+    let pointer = u64::from(program.data_model.ptr_bits()) / 8;
+    let holds = |var: &VarId| program.size_of(program.vars[*var].ty).is_none_or(|size| size >= pointer);
+    let mut gone: Vec<VarId> = body.params.iter().chain(&body.locals).copied().filter(holds).collect();
+    match program.edges[id].op {
+        Op::Return { value: Some(Arg::Scalar(value)) } => {
+            let result = fresh_result(program, func);
+            let dst = program.var_place(result);
+            insert_before(program, id, Op::Assign { dst, src: value });
+            let value = program.load(dst);
+            program.edges[id].op = Op::Return { value: Some(Arg::Scalar(value)) };
+        }
+        Op::Return { value: Some(Arg::Aggregate(_)) } => gone.clear(),
+        _ => {}
+    }
+    for var in gone {
+        insert_before(program, id, Op::Leave { var });
+    }
+}
+
+/// A temporary for what a function returns.
+fn fresh_result(program: &mut Program, func: FuncId) -> VarId {
+    let Type::Func(signature) = &program.types[program.funcs[func].ty] else {
+        unreachable!("the verifier admits functions of function type only")
+    };
+    let ty = signature.ret;
+    let result = program.vars.push(made_up(".result".into(), ty, VarKind::Temp(func)));
+    if let Some(body) = &mut program.funcs[func].body {
+        body.locals.push(result);
+    }
+    result
+}
+
+/// Puts an operation on a new edge that is passed just before `id`.
+fn insert_before(program: &mut Program, id: EdgeId, op: Op) {
+    let Edge { src, span, .. } = program.edges[id];
+    let middle = program.add_loc(program.locs[src].func, span);
+    for out in &mut program.locs[src].out {
+        if *out == id {
+            *out = program.edges.next_id();
+        }
+    }
+    let before = program.edges.push(Edge { src, dst: middle, op, span });
+    program.locs[middle].inc.push(before);
+    program.edges[id].src = middle;
+    program.locs[middle].out.push(id);
 }

@@ -18,7 +18,7 @@ use palisade_cfa::{DataModel, Program};
 use palisade_check::court::Court;
 use palisade_evidence::{Certificate, Counterexample};
 use palisade_logic::plain::Refutation;
-use palisade_lower::{Missing, Options};
+use palisade_lower::{Missing, Options, Pointers};
 use palisade_property::Property;
 use palisade_task::Task;
 use palisade_task::contracts::Contract;
@@ -39,6 +39,8 @@ pub struct Question {
     pub missing: Missing,
     /// Whether allocations may fail.
     pub malloc_may_fail: bool,
+    /// Where pointers lead that the function gets that is called first.
+    pub pointers: Pointers,
 }
 
 /// What settles the question for one program.
@@ -48,6 +50,8 @@ pub struct Settlement {
     pub program: [u64; 2],
     /// How deep recursive calls were followed; nothing for a violation.
     pub recursion: Option<usize>,
+    /// Whether functions that cannot fail were not followed.
+    pub outlined: bool,
     /// Whether the plain twin repeats the check, on the program as it was written.
     pub plain: bool,
     /// The coding of the certificate, or of the counterexample.
@@ -91,6 +95,7 @@ impl Settlement {
         Ok(Settlement {
             program: fingerprint(&task.source),
             recursion: Some(task.recursion),
+            outlined: task.outlined,
             plain,
             evidence: writer.0,
             record: court.record().iter().map(code).collect(),
@@ -102,7 +107,14 @@ impl Settlement {
         let mut writer = Writer::default();
         evidence::write_bug(&mut writer, bug);
         let program = fingerprint(program);
-        Settlement { program, recursion: None, plain: false, evidence: writer.0, record: Vec::new() }
+        Settlement {
+            program,
+            recursion: None,
+            outlined: false,
+            plain: false,
+            evidence: writer.0,
+            record: Vec::new(),
+        }
     }
 }
 
@@ -110,8 +122,8 @@ impl Dossier {
     /// The file.
     pub fn to_file(&self) -> Vec<u8> {
         let mut w = Writer::default();
-        let Question { property, entry, source, missing, malloc_may_fail } = &self.question;
-        let How { data_model, include, define, std } = source;
+        let Question { property, entry, source, missing, malloc_may_fail, pointers } = &self.question;
+        let How { data_model, include, define, flags, std, annotations } = source;
         w.bytes(property.as_bytes());
         w.list(entry.as_slice(), |w, e| w.bytes(e.as_bytes()));
         w.number(match data_model {
@@ -119,17 +131,24 @@ impl Dossier {
             DataModel::Lp64 => 1,
         });
         w.list(std.as_slice(), |w, s| w.bytes(s.as_bytes()));
+        w.number(u128::from(*annotations));
         w.number(match missing {
             Missing::Havoc => 0,
             Missing::Pure => 1,
             Missing::Error => 2,
         });
         w.number(u128::from(*malloc_may_fail));
+        w.number(match pointers {
+            Pointers::Any => 0,
+            Pointers::Valid { null, elements } => 1 + 2 * u128::from(*elements) + u128::from(*null),
+        });
         w.list(include, |w, i| w.bytes(i.as_bytes()));
         w.list(define, |w, d| w.bytes(d.as_bytes()));
+        w.list(flags, |w, f| w.bytes(f.as_bytes()));
         w.list(&self.settlements, |w, s| {
             s.program.iter().for_each(|n| w.number(u128::from(*n)));
             w.list(s.recursion.as_slice(), |w, n| w.number(*n as u128));
+            w.number(u128::from(s.outlined));
             w.number(u128::from(s.plain));
             w.bytes(&s.evidence);
             w.list(&s.record, |w, answer| w.list(answer.as_slice(), |w, bytes| w.bytes(bytes)));
@@ -149,6 +168,7 @@ impl Dossier {
             _ => return damaged("an unknown data model"),
         };
         let std = optional(r.list(Reader::text)?)?;
+        let annotations = r.below(2)? == 1;
         let missing = match r.number::<u8>()? {
             0 => Missing::Havoc,
             1 => Missing::Pure,
@@ -156,13 +176,19 @@ impl Dossier {
             _ => return damaged("an unknown choice"),
         };
         let malloc_may_fail = r.below(2)? == 1;
+        let pointers = match r.number::<u32>()?.checked_sub(1) {
+            None => Pointers::Any,
+            Some(n) => Pointers::Valid { null: n % 2 == 1, elements: n / 2 },
+        };
         let (include, define) = (r.list(Reader::text)?, r.list(Reader::text)?);
-        let source = How { data_model, include, define, std };
-        let question = Question { property, entry, source, missing, malloc_may_fail };
+        let flags = r.list(Reader::text)?;
+        let source = How { data_model, include, define, flags, std, annotations };
+        let question = Question { property, entry, source, missing, malloc_may_fail, pointers };
         let settlements = r.list(|r| {
             Ok(Settlement {
                 program: [r.number()?, r.number()?],
                 recursion: optional(r.list(Reader::number)?)?,
+                outlined: r.below(2)? == 1,
                 plain: r.below(2)? == 1,
                 evidence: r.bytes()?.to_vec(),
                 record: r.list(|r| optional(r.list(|r| Ok(r.bytes()?.to_vec()))?))?,
@@ -207,6 +233,8 @@ pub fn recheck(dossier: &Dossier, files: &[PathBuf], budget: &Budget) -> Result<
         entry: property.entry.clone(),
         missing: question.missing,
         malloc_may_fail: question.malloc_may_fail,
+        pointers: question.pointers,
+        annotations: question.source.annotations,
     };
     let program = compile(question, files, &options)?;
     let instrumented = |property: &Property| {
@@ -259,7 +287,11 @@ fn proof(settlement: &Settlement, program: &Arc<Program>, budget: &Budget) -> Re
     let Some(recursion) = settlement.recursion.filter(|n| *n <= 1000) else {
         return Err("recursion is followed too deep".into());
     };
-    let task = palisade_reduce::task(program, recursion, MAX_EDGES).map_err(|e| e.to_string())?;
+    let task = match settlement.outlined {
+        true => palisade_reduce::outlined_task(program, recursion, MAX_EDGES),
+        false => palisade_reduce::task(program, recursion, MAX_EDGES),
+    };
+    let task = task.map_err(|e| e.to_string())?;
     let mut reader = Reader(&settlement.evidence);
     let weave = |task: &Task, contracts: &[Contract]| {
         palisade_reduce::woven_task(task, contracts).map(|woven| woven.0)
@@ -289,13 +321,13 @@ fn violation(
     budget: &Budget,
 ) -> Result<String, String> {
     same_program(settlement, program)?;
-    if settlement.plain || !settlement.record.is_empty() {
+    if settlement.outlined || settlement.plain || !settlement.record.is_empty() {
         return Err("it has proofs that nothing needs".into());
     }
     let mut reader = Reader(&settlement.evidence);
     let bug = evidence::read_bug(&mut reader, program).map_err(|e| e.to_string())?;
     reader.end().map_err(|e| e.to_string())?;
-    let replay = palisade_check::replay::replay(program, &bug, budget)?;
+    let replay = palisade_check::replay::replay(program, &bug, budget).map_err(|e| e.to_string())?;
     let check = replay.run.stack.first().map(|(_, edge)| *edge);
     let goal = check.and_then(|edge| property.violated_at(replay.kind, edge));
     goal.map(|goal| goal.name().to_string()).ok_or_else(|| "the run violates something else".into())

@@ -96,9 +96,17 @@ fn settled(number: usize) -> (PathBuf, Dossier) {
     let question = Question {
         property: "unreach-call".into(),
         entry: None,
-        source: How { data_model: DataModel::Lp64, include: Vec::new(), define: Vec::new(), std: None },
+        source: How {
+            data_model: DataModel::Lp64,
+            include: Vec::new(),
+            define: Vec::new(),
+            flags: Vec::new(),
+            std: None,
+            annotations: false,
+        },
         missing: options.missing,
         malloc_may_fail: false,
+        pointers: options.pointers,
     };
     (path, Dossier { question, settlements: vec![settlement] })
 }

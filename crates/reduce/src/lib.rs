@@ -3,8 +3,10 @@
 //! [`reduce`] shrinks a task until nothing changes any more: objects become variables
 //! ([`mod@promote`]) and registers ([`mod@split`]), known values are used ([`mod@propagate`]), what
 //! cannot matter is cut away ([`mod@slice`]), and locations that do nothing are gone
-//! ([`compact`](palisade_task::compact)). The task still knows where each edge came from.
+//! ([`compact`](palisade_task::compact)). In large programs functions that cannot fail need not be followed
+//! ([`mod@outline`]). The task still knows where each edge came from.
 
+pub mod outline;
 pub mod promote;
 pub mod propagate;
 pub mod slice;
@@ -25,6 +27,13 @@ const MAX_WOVEN_EDGES: usize = 200_000;
 /// The reduced task of an instrumented program; see [`Task::whole`] for what is asked.
 pub fn task(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
     let mut task = Task::whole(source, recursion, max_edges)?;
+    reduce(&mut task);
+    Ok(task)
+}
+
+/// The same where functions that cannot fail are not followed ([`mod@outline`]).
+pub fn outlined_task(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Result<Task, TooLarge> {
+    let mut task = outline::task(source, recursion, max_edges, outline::SMALL)?;
     reduce(&mut task);
     Ok(task)
 }

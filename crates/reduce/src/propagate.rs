@@ -142,7 +142,10 @@ impl Facts {
             if let (Init::Image(items), Some(scalar)) = (&v.init, register(program, var)) {
                 let value = match items.as_slice() {
                     [] => Some(0),
-                    [InitItem { offset: 0, value: InitValue::Int(t, bits) }] if scalar == Scalar::Int(*t) => {
+                    // The image does not know of signs.
+                    [InitItem { offset: 0, value: InitValue::Int(t, bits) }]
+                        if scalar.int().is_some_and(|own| own.bits == t.bits) =>
+                    {
                         Some(*bits)
                     }
                     _ => None,

@@ -42,6 +42,7 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
             cuts: Vec::new(),
             recursion,
             recursion_cut: false,
+            outlined: false,
             origin: Origin::default(),
         },
         recursion,

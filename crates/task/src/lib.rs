@@ -13,7 +13,7 @@ pub mod contracts;
 pub mod inline;
 pub mod rewrite;
 
-use palisade_base::{IdxVec, Span};
+use palisade_base::{Idx, IdxVec, Span};
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -40,6 +40,9 @@ pub struct Task {
     pub recursion: usize,
     /// Whether some cut is a recursive call, so that following deeper may help.
     pub recursion_cut: bool,
+    /// Whether functions that cannot fail do here whatever they might: runs of the task need not be runs of the
+    /// program.
+    pub outlined: bool,
     /// Where locations and edges came from.
     pub origin: Origin,
 }
@@ -128,7 +131,12 @@ impl Task {
             let edge = &program.edges[EdgeId(edge as u32)];
             let before = origin.edges[program.locs[edge.src].inc[0]];
             origin.edges.push(before);
-            let (frame, loc) = (origin.frames_of[edge.dst], origin.locs[edge.dst]);
+            // Several steps in a row lead to a location that is not new.
+            let mut known = edge.dst;
+            while known.index() >= self.program.locs.len() {
+                known = program.edges[program.locs[known].out[0]].dst;
+            }
+            let (frame, loc) = (origin.frames_of[known], origin.locs[known]);
             origin.frames_of.push(frame);
             origin.locs.push(loc);
         }
@@ -139,6 +147,7 @@ impl Task {
             cuts: self.cuts.clone(),
             recursion: self.recursion,
             recursion_cut: self.recursion_cut,
+            outlined: self.outlined,
             origin,
         }
     }

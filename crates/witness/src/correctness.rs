@@ -6,6 +6,7 @@
 //! is what speaks about values that the task was relieved of.
 
 use crate::c_expr::{CWriter, literal};
+use crate::minimise::minimised;
 use crate::model::{Invariant, InvariantKind, Location};
 use crate::places::Places;
 use palisade_base::Span;
@@ -194,7 +195,7 @@ fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec
                 }
             }
             complete &= !parts.is_empty();
-            push_new(&mut alternatives, parts.join(" && "));
+            push_new(&mut alternatives, minimised(parts).join(" && "));
         }
         if complete {
             facts.extend(disjunction(span, keyword, alternatives));

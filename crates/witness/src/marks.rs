@@ -51,6 +51,30 @@ impl<'p> Marks<'p> {
         self.insertions.push(Insertion { at, rank, text, mark });
     }
 
+    /// Where the annotations of a statement or function start: what stands between both would part them.
+    fn before_annotations(&self, at: u32) -> u32 {
+        let bounds = self.places.bounds();
+        let Some(i) = bounds.windows(2).position(|b| (b[0]..b[1]).contains(&at)) else { return at };
+        let mut text = &self.places.files()[i].text[..(at - bounds[i]) as usize];
+        let mut start = at;
+        loop {
+            let before = text.trim_end();
+            let line = before.rfind('\n').map_or(0, |n| n + 1);
+            let comment = match before.strip_suffix("*/").and_then(|_| before.rfind("/*")) {
+                Some(open) => Some(open),
+                None => before[line..].trim_start().starts_with("//").then_some(line),
+            };
+            let Some(open) = comment.filter(|open| {
+                let comment = before[*open..].trim_start();
+                comment.starts_with("/*@") || comment.starts_with("//@")
+            }) else {
+                return start;
+            };
+            text = &text[..open];
+            start = bounds[i] + open as u32;
+        }
+    }
+
     /// Marks the evaluation of a loop's controlling expression; the mark comes before it.
     pub fn at_loop(&mut self, k: usize, location: &Location, expr: &str) -> Result<(), Refused> {
         let expr = contained(expr)?;
@@ -85,7 +109,8 @@ impl<'p> Marks<'p> {
             return Err("there is no statement".into());
         };
         if place.in_block {
-            self.insert(place.span.lo, 0, format!("{MARK}({k}, !({expr})); "), Some(k));
+            let at = self.before_annotations(place.span.lo);
+            self.insert(at, 0, format!("{MARK}({k}, !({expr})); "), Some(k));
         } else if place.declares {
             return Err("there is no place before the declaration".into());
         } else {
@@ -158,6 +183,7 @@ impl<'p> Marks<'p> {
         let bounds = self.places.bounds();
         for pair in bounds.windows(2) {
             if let Some(at) = self.places.first_function(pair[0], pair[1]) {
+                let at = self.before_annotations(at);
                 self.insert(at, -2, format!("void {MARK}(int, int); "), None);
             }
         }

@@ -50,8 +50,20 @@ pub struct Steps {
     /// The arguments that the program was started with, if it takes any: the contents of `argv`.
     /// Where the program does not look at them, only their number counts.
     pub arguments: Option<Vec<Vec<u8>>>,
+    /// How the entry function is called, if it is not `main` and gets arguments.
+    pub call: Option<EntryCall>,
     /// How the run goes wrong, if it does.
     pub violation: Option<Violation>,
+}
+
+/// How a run calls the entry function.
+#[derive(Clone, Debug, Default)]
+pub struct EntryCall {
+    /// The operations before it, which make the arguments, and the call.
+    pub edges: Vec<EdgeId>,
+    /// What the arguments are, and what they point to: places as expressions over the parameters, in the order
+    /// in which they were set.
+    pub given: Vec<(String, Value)>,
 }
 
 impl Steps {
@@ -138,17 +150,22 @@ fn loss<I: Inputs>(
     lost_at(low).filter(|(lost, _)| *lost)?.1
 }
 
-/// The call of `main` with arguments, in the function that lowering puts before it.
-fn start_call(program: &Program) -> Option<EdgeId> {
+/// The call of the entry function with arguments, in the function that lowering puts before it, and whether it
+/// is `main`.
+fn start_call(program: &Program, places: &Places) -> Option<(EdgeId, bool)> {
     let entry = program.entry;
-    let calls_main = |e: &Edge| match &e.op {
-        Op::Call { callee: Callee::Direct(f), args, .. } => {
-            program.locs[e.src].func == entry && &*program.funcs[*f].name == "main" && args.len() >= 2
-        }
-        _ => false,
-    };
     let made = &*program.funcs[entry].name == ".start";
-    program.edges.iter_enumerated().find(|(_, e)| made && calls_main(e)).map(|(id, _)| id)
+    let call = |(id, e): (EdgeId, &Edge)| match &e.op {
+        // What ends the program is called there too.
+        Op::Call { callee: Callee::Direct(f), args, .. }
+            if program.locs[e.src].func == entry && places.contains(program.funcs[*f].span) =>
+        {
+            let is_main = &*program.funcs[*f].name == "main";
+            (args.len() >= if is_main { 2 } else { 1 }).then_some((id, is_main))
+        }
+        _ => None,
+    };
+    program.edges.iter_enumerated().filter(|_| made).find_map(call)
 }
 
 /// More arguments than this are not told.
@@ -170,7 +187,10 @@ fn arguments(program: &Program, call: EdgeId, state: &State<'_>) -> Option<Vec<V
 struct Recorder<'p> {
     program: &'p Program,
     places: &'p Places,
+    /// The call of `main` with arguments.
     start: Option<EdgeId>,
+    /// The call of an entry function that is not `main`, until it was made.
+    to_enter: Option<EdgeId>,
     steps: Steps,
     objects: Objects,
     /// Variables of a function that may live in memory.
@@ -195,6 +215,9 @@ impl Observer for Recorder<'_> {
         }
         if self.start == Some(edge) {
             self.steps.arguments = arguments(self.program, edge, state);
+        }
+        if self.to_enter.is_some() && func == self.program.entry {
+            self.steps.call.get_or_insert_default().edges.push(edge);
         }
         if let Some((done, at)) = self.before.take() {
             if depth > at {
@@ -226,10 +249,12 @@ impl Observer for Recorder<'_> {
 impl<'p> Recorder<'p> {
     /// Watches so many operations.
     fn new(program: &'p Program, places: &'p Places, to_go: u64) -> Self {
+        let call = start_call(program, places);
         Recorder {
             program,
             places,
-            start: start_call(program),
+            start: call.filter(|(_, is_main)| *is_main).map(|(call, _)| call),
+            to_enter: call.filter(|(_, is_main)| !is_main).map(|(call, _)| call),
             steps: Steps::default(),
             objects: Objects::default(),
             in_memory: FxHashMap::default(),
@@ -264,6 +289,7 @@ impl<'p> Recorder<'p> {
 
     fn called(&mut self, call: EdgeId, depth: usize, func: FuncId, state: &State<'_>) {
         let p = self.program;
+        self.to_enter = self.to_enter.filter(|entering| *entering != call);
         if !self.places.contains(p.funcs[func].span) {
             return;
         }
@@ -283,7 +309,8 @@ impl<'p> Recorder<'p> {
             self.first_use(edge, state, depth);
         }
         match &p.edges[edge].op {
-            Op::Assume { .. } if p.locs[p.edges[edge].src].out.len() > 1 => {
+            // Which arguments there are is told with the call.
+            Op::Assume { .. } if self.to_enter.is_none() && p.locs[p.edges[edge].src].out.len() > 1 => {
                 let taken = p.locs[p.edges[edge].src].out.first() == Some(&edge);
                 self.push(edge, depth, Event::Branch(taken));
             }
@@ -371,6 +398,9 @@ impl<'p> Recorder<'p> {
             self.steps.open.push((edge, value));
         }
         if let Some(name) = place_text(p, place, state) {
+            if self.to_enter.is_some() {
+                self.steps.call.get_or_insert_default().given.push((name.clone(), value));
+            }
             let text = self.names().value(Some(p.places[place].ty), value, state);
             self.push(edge, depth, Event::Stored(name, text));
         }
@@ -399,13 +429,7 @@ fn place_text(program: &Program, place: PlaceId, state: &State<'_>) -> Option<St
     let mut text = match p.base {
         Base::Var(var) => named(program, var)?,
         Base::Deref(e) => match program.exprs[e].kind {
-            ExprKind::Load(inner) => {
-                let inner = &program.places[inner];
-                match (inner.base, inner.path.is_empty()) {
-                    (Base::Var(var), true) => format!("(*{})", named(program, var)?),
-                    _ => return None,
-                }
-            }
+            ExprKind::Load(inner) => format!("(*{})", place_text(program, inner, state)?),
             _ => return None,
         },
     };

@@ -30,6 +30,9 @@ pub fn violation_edges<'a>(program: &'a Program, run: &'a Run) -> impl Iterator<
 /// the target.
 pub fn segments(program: &Program, places: &Places, run: &Run, steps: &Steps) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
+    if let Some(waypoint) = entry_call(program, places, steps) {
+        segments.push(Segment { avoid: Vec::new(), follow: waypoint });
+    }
     for &(edge, value) in &steps.open {
         if let Some(waypoint) = open_value(program, places, edge, value) {
             segments.push(Segment { avoid: Vec::new(), follow: waypoint });
@@ -41,6 +44,28 @@ pub fn segments(program: &Program, places: &Places, run: &Run, steps: &Steps) ->
     let follow = Waypoint { kind: WaypointKind::Target, location, constraint: None, at: None };
     segments.push(Segment { avoid: Vec::new(), follow });
     Some(segments)
+}
+
+/// A waypoint at the first statement of an entry function that says what it was called with.
+fn entry_call(program: &Program, places: &Places, steps: &Steps) -> Option<Waypoint> {
+    let call = steps.call.as_ref()?;
+    let Op::Call { callee: Callee::Direct(entry), .. } = program.edges[*call.edges.last()?].op else {
+        return None;
+    };
+    let name = program.funcs[entry].span;
+    let first = places.stmts.iter().find(|(s, p)| s.lo >= name.hi && p.in_block && !p.declares)?.0;
+    let fact = |(place, value): &(String, Value)| match value.ty {
+        Scalar::Ptr if value.bits == 0 => Some(format!("{place} == 0")),
+        Scalar::Ptr => Some(format!("{place} != 0")),
+        _ => Some(format!("{place} == {}", number(*value)?)),
+    };
+    let facts: Vec<String> = call.given.iter().filter_map(fact).collect();
+    (!facts.is_empty()).then_some(Waypoint {
+        kind: WaypointKind::Assumption,
+        location: places.locate(first.lo)?,
+        constraint: Some(facts.join(" && ")),
+        at: None,
+    })
 }
 
 /// A waypoint that fixes a value that the program does not determine.

@@ -80,6 +80,7 @@ impl<'p> Isolator<'p> {
             cuts: Vec::new(),
             recursion: 0,
             recursion_cut: false,
+            outlined: false,
             origin,
         };
         let mut builder = Builder { isolator: self, task, temps: FxHashMap::default(), used: Vec::new() };

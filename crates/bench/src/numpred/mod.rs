@@ -2,6 +2,7 @@
 //! structures: Figure 14, the templates whose size grows, here; Table 4 and Figure 15, programs in C, in
 //! [`programs`].
 
+pub mod own;
 mod plot;
 pub mod programs;
 

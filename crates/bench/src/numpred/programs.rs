@@ -3,7 +3,7 @@
 
 use crate::child::{self, Ended, Limits, cpu_time};
 use palisade_base::Budget;
-use palisade_cfa::Program;
+use palisade_cfa::{DataModel, Program};
 use palisade_check::court::Court;
 use palisade_domains::Domain;
 use palisade_engines::Outcome;
@@ -58,15 +58,24 @@ const RECURSION: usize = 4;
 /// A program of more edges after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
 
-/// Runs a structure on an instrumented program in a process of its own.
-pub fn run(
-    program: &Arc<Program>,
-    property: &Property,
-    structure: Structure,
+/// Measures all structures on a preprocessed program; `None` if it cannot be read.
+pub fn measure(
+    name: &str,
+    expected: bool,
+    text: String,
+    data_model: DataModel,
     numbers: Domain,
     limits: Limits,
-) -> io::Result<Run> {
-    let ended = child::run(limits, || settle(program, property, &NumPred { structure, numbers }))?;
+) -> io::Result<Option<Row>> {
+    let Some(program) = crate::program(name, text, data_model).map(Arc::new) else { return Ok(None) };
+    let runs =
+        Structure::ALL.into_iter().map(|structure| run(&program, NumPred { structure, numbers }, limits));
+    Ok(Some(Row { name: name.into(), expected, runs: runs.collect::<io::Result<_>>()? }))
+}
+
+/// Runs an engine on an instrumented program in a process of its own.
+fn run(program: &Arc<Program>, engine: NumPred, limits: Limits) -> io::Result<Run> {
+    let ended = child::run(limits, || settle(program, &engine))?;
     let unknown = |why: &str| Run {
         answer: Answer::Unknown(why.into()),
         total: limits.time,
@@ -91,7 +100,7 @@ struct Clock {
 }
 
 /// The figures of a run as text, for the other process.
-fn settle(program: &Arc<Program>, property: &Property, engine: &NumPred) -> String {
+fn settle(program: &Arc<Program>, engine: &NumPred) -> String {
     let budget = Budget::unlimited();
     let task = match palisade_reduce::task(program, RECURSION, MAX_EDGES) {
         Ok(task) => task,
@@ -122,6 +131,7 @@ fn settle(program: &Arc<Program>, property: &Property, engine: &NumPred) -> Stri
     });
     let clock = now.into_inner();
     let (total, last) = (cpu_time() - start, cpu_time() - clock.round);
+    let property = Property::assertions();
     let (answer, why) = match outcome {
         Outcome::Unknown(why) => ("unknown", why),
         Outcome::Proof(certificate) => {

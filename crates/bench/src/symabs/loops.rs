@@ -3,12 +3,10 @@
 
 use super::within;
 use palisade_analyses::invariants::symbolic;
-use palisade_base::{Budget, SourceMap};
+use palisade_base::Budget;
 use palisade_cfa::DataModel;
 use palisade_domains::{Domain, Dynamic, NumericDomain};
 use palisade_engines::numeric::{DELAY, fixed_point};
-use palisade_lower::{CheckSet, Missing, Options, compile};
-use palisade_property::Property;
 use palisade_task::Task;
 use std::fmt;
 use std::sync::Arc;
@@ -31,20 +29,6 @@ pub struct Table(pub Vec<Row>);
 const RECURSION: usize = 2;
 const MAX_EDGES: usize = 200_000;
 
-/// The task of a program with the property that no error function is called and no assertion fails.
-fn task(name: &str, text: String, data_model: DataModel) -> Option<Task> {
-    let mut map = SourceMap::new();
-    let file = map.add(name, text)?;
-    let property = Property::assertions();
-    let checks = property.checks().collect::<CheckSet>();
-    // As competitions read programs: functions without a body change nothing.
-    let missing = Missing::Pure;
-    let options = Options { checks, entry: property.entry.clone(), missing, ..Options::default() };
-    let mut program = compile(&mut map, &[file], data_model, &options).program?;
-    palisade_property::instrument(&mut program, &property);
-    palisade_reduce::task(&Arc::new(program), RECURSION, MAX_EDGES).ok()
-}
-
 fn syntactic(task: &Task, domain: &str, budget: &Budget) -> bool {
     let Some(domain) = Domain::named(domain) else { return false };
     fixed_point(task, &domain, DELAY, budget).is_ok_and(|f| f.errors == 0 && f.cuts == 0)
@@ -58,7 +42,8 @@ fn by_symbols(task: &Task, domain: &str, budget: &Budget) -> bool {
 
 /// Measures one preprocessed program; `None` if it cannot be made a task.
 pub fn measure(name: &str, text: String, data_model: DataModel, limit: Duration) -> Option<Row> {
-    let task = task(name, text, data_model)?;
+    let program = Arc::new(crate::program(name, text, data_model)?);
+    let task = palisade_reduce::task(&program, RECURSION, MAX_EDGES).ok()?;
     let outcomes = DOMAINS
         .iter()
         .map(|d| {

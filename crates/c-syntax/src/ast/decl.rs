@@ -1,6 +1,6 @@
 //! Declarations: specifiers, declarators, records, enumerations, attributes and initialisers.
 
-use super::{DeclId, EnumId, ExprId, Ident, InitListId, RecordId, StmtId, StrId, TypeNameId};
+use super::{Clause, DeclId, EnumId, ExprId, Ident, InitListId, RecordId, StmtId, StrId, TypeNameId};
 use crate::intern::Symbol;
 use palisade_base::Span;
 
@@ -18,6 +18,10 @@ pub struct FunctionDef {
     pub knr_decls: Vec<DeclId>,
     /// The body, a [`StmtKind::Block`](super::StmtKind::Block).
     pub body: StmtId,
+    /// What annotations before it demand.
+    pub contract: Vec<Clause>,
+    /// Whether annotations before it or in it were left out.
+    pub left_out: bool,
     /// From the first specifier to the closing brace.
     pub span: Span,
 }

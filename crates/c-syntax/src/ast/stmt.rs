@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Attribute, DeclId, ExprId, FunctionDef, Ident, StaticAssert, StmtId, StmtList, StrId};
+use super::{Attribute, Clause, DeclId, ExprId, FunctionDef, Ident, StaticAssert, StmtId, StmtList, StrId};
 use crate::intern::Symbol;
 use palisade_base::Span;
 
@@ -96,6 +96,15 @@ pub enum StmtKind {
     Return(Option<ExprId>),
     /// `asm`
     Asm(Box<AsmStmt>),
+    /// What annotations demand here.
+    Demand(Vec<Clause>),
+    /// A loop and what annotations before it demand of it.
+    Annotated {
+        /// The clauses.
+        clauses: Vec<Clause>,
+        /// The loop.
+        stmt: StmtId,
+    },
 }
 
 /// The first part of `for`.

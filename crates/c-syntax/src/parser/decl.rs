@@ -157,7 +157,16 @@ impl Parser<'_> {
         }
         let body = self.nested(|p| Ok(p.block()))?;
         let span = self.span_from(first.lo);
-        Ok(FunctionDef { specs, declarator, attrs, knr_decls, body, span })
+        Ok(FunctionDef {
+            specs,
+            declarator,
+            attrs,
+            knr_decls,
+            body,
+            contract: Vec::new(),
+            left_out: false,
+            span,
+        })
     }
 
     /// `_Static_assert(condition, "message");`

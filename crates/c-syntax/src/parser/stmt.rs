@@ -48,6 +48,11 @@ pub(super) enum Frame {
         lo: u32,
         labels: Vec<Label>,
     },
+    /// Annotations before a loop.
+    Annotated {
+        lo: u32,
+        clauses: Vec<Clause>,
+    },
 }
 
 /// An `if` whose `else` is being read: offset of the keyword, condition and first branch.
@@ -104,8 +109,13 @@ impl Parser<'_> {
     /// `None` if that opened another frame. What is broken is skipped and becomes
     /// [`StmtKind::Error`].
     fn next_statement(&mut self) -> Option<StmtId> {
-        let token = self.tok();
         let in_block = matches!(self.frames.last(), Some(Frame::Block { .. }));
+        if self.at_annotation()
+            && let Some(done) = self.annotation_here(in_block)
+        {
+            return done;
+        }
+        let token = self.tok();
         match (token.kind, self.frames.last()) {
             (Tok::RBrace | Tok::Eof, Some(&Frame::Block { open, first })) => {
                 return Some(self.close_block(open, first));
@@ -140,6 +150,30 @@ impl Parser<'_> {
                 Some(self.stmt(StmtKind::Error, self.span_from(token.lo)))
             }
         }
+    }
+
+    /// Reads annotations before a statement: a statement of its own, a frame that waits for a loop, or nothing.
+    fn annotation_here(&mut self, in_block: bool) -> Option<Option<StmtId>> {
+        let span = self.annotations[self.next_annotation].span;
+        let labelled = matches!(self.frames[..], [.., Frame::Block { .. }, Frame::Labeled { .. }]);
+        if !in_block && !labelled {
+            self.annotation(&[]);
+            return None;
+        }
+        let before_loop = matches!(self.peek(), Tok::While | Tok::For | Tok::Do);
+        let kinds = [ClauseKind::Assert, ClauseKind::Invariant];
+        let mut clauses = self.annotation(&kinds[..if before_loop { 2 } else { 1 }]);
+        let invariants: Vec<Clause> = clauses.extract_if(.., |c| c.kind == ClauseKind::Invariant).collect();
+        if !invariants.is_empty() {
+            // In one annotation there are no other clauses beside those of a loop.
+            clauses.iter().for_each(|clause| self.leave_out(clause.span));
+            let frame = Frame::Annotated { lo: span.lo, clauses: invariants };
+            return match self.push_frame(frame) {
+                Ok(()) => Some(None),
+                Err(_) => Some(Some(self.stmt(StmtKind::Error, span))),
+            };
+        }
+        (!clauses.is_empty()).then(|| Some(self.stmt(StmtKind::Demand(clauses), span)))
     }
 
     /// Ends the innermost block and takes its frame away.
@@ -195,6 +229,7 @@ impl Parser<'_> {
                 (lo, StmtKind::For { init, cond, step, body: stmt })
             }
             Frame::Labeled { lo, labels } => (lo, StmtKind::Labeled { labels, stmt }),
+            Frame::Annotated { lo, clauses } => (lo, StmtKind::Annotated { clauses, stmt }),
         };
         Some(self.stmt(kind, self.span_from(lo)))
     }

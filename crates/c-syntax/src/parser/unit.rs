@@ -2,15 +2,24 @@
 
 use super::decl::{Declared, Place};
 use super::{Parsed, Parser};
-use crate::ast::Item;
+use crate::ast::{Clause, ClauseKind, Item};
 use crate::token::Tok;
 
 impl Parser<'_> {
     /// All external declarations up to the end of the file.
     pub(super) fn unit(&mut self) {
+        let mut contract: Vec<Clause> = Vec::new();
+        let mut left_out = 0;
         loop {
+            if self.at_annotation() {
+                contract.extend(self.annotation(&[ClauseKind::Requires, ClauseKind::Ensures]));
+                continue;
+            }
             match self.peek() {
-                Tok::Eof => return,
+                Tok::Eof => {
+                    self.forget(&contract);
+                    return;
+                }
                 Tok::Semi => {
                     self.bump();
                 }
@@ -22,7 +31,18 @@ impl Parser<'_> {
                 _ => {
                     let before = self.pos;
                     match self.item() {
-                        Ok(item) => self.tu.items.push(item),
+                        Ok(mut item) => {
+                            let contract = std::mem::take(&mut contract);
+                            match &mut item {
+                                Item::Function(def) => {
+                                    def.contract = contract;
+                                    def.left_out = self.left_out > left_out;
+                                }
+                                _ => self.forget(&contract),
+                            }
+                            left_out = self.left_out;
+                            self.tu.items.push(item);
+                        }
                         Err(_) => {
                             self.skip_external();
                             if self.pos == before {
@@ -33,6 +53,11 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Leaves out clauses that belong to no function definition.
+    fn forget(&mut self, contract: &[Clause]) {
+        contract.iter().for_each(|clause| self.leave_out(clause.span));
     }
 
     fn item(&mut self) -> Parsed<Item> {

@@ -342,6 +342,13 @@ impl Parsed {
             StmtKind::Break => "break".into(),
             StmtKind::Return(e) => format!("(return {})", opt(e)),
             StmtKind::Asm(a) => self.asm(a),
+            StmtKind::Demand(clauses) => {
+                format!("(demand {})", list(clauses, |c| format!("{:?} {}", c.kind, self.expr(c.formula))))
+            }
+            StmtKind::Annotated { clauses, stmt } => {
+                let clauses = list(clauses, |c| format!("{:?} {}", c.kind, self.expr(c.formula)));
+                format!("(annotated {clauses} {})", s(stmt))
+            }
         }
     }
 

@@ -385,6 +385,7 @@ impl<'a> Checker<'a> {
             func_name: None,
             passes_pack: false,
             pending: Vec::new(),
+            left_out: def.left_out,
         });
         self.scopes.push();
         let (infos, variadic, prototype) = match &params.params {
@@ -402,7 +403,12 @@ impl<'a> Checker<'a> {
         if let Some(func) = &mut self.func {
             func.variadic = variadic;
         }
-        let prologue = self.take_pending_stmts();
+        let mut prologue = self.take_pending_stmts();
+        let contract = self.contract(&def.contract);
+        for &saved in &contract.saved {
+            let span = self.span(saved);
+            prologue.push(self.prog.stmts.push(TStmt { kind: TStmtKind::Expr(saved), span }));
+        }
         let body = match self.unit.stmts[def.body].kind {
             StmtKind::Block(list) => self.function_body(list, self.unit.stmts[def.body].span),
             _ => self.prog.stmts.push(TStmt { kind: TStmtKind::Empty, span: def.span }),
@@ -435,6 +441,10 @@ impl<'a> Checker<'a> {
             prologue,
             body,
             addressed_labels: ctx.addressed_labels,
+            requires: contract.requires,
+            ensures: contract.ensures,
+            result: contract.result,
+            left_out: ctx.left_out,
             span: def.span,
         });
     }

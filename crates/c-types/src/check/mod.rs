@@ -9,7 +9,7 @@
 //!   that are laid out as records;
 //! * `nested`: functions inside functions;
 //! * `konst`: constant expressions; `compat`: compatible and composite types;
-//! * `stmt`: statements.
+//! * `stmt`: statements; `contract`: annotations.
 //!
 //! The checker goes on after an error with the type [`TypeTable::ERROR`], which agrees with
 //! everything and is never complained about again.
@@ -20,6 +20,7 @@ mod builtin;
 mod call;
 mod compat;
 mod complex;
+mod contract;
 mod convert;
 mod decl;
 mod expr;
@@ -178,6 +179,8 @@ pub(crate) struct FuncCtx {
     passes_pack: bool,
     /// Assignments of lengths of variable length array types that wait for the next statement.
     pending: Vec<TExprId>,
+    /// Whether annotations were left out.
+    left_out: bool,
 }
 
 /// A label that was mentioned.
@@ -224,6 +227,10 @@ pub(crate) struct Checker<'a> {
     /// Names that were called without a declaration, to say so once.
     implicit: FxHashSet<Symbol>,
     func: Option<FuncCtx>,
+    /// The state in which `ensures` is read, while that is done.
+    after: Option<contract::After>,
+    /// What is demanded of the loop that comes next.
+    invariants: &'a [ast::Clause],
     /// The functions around it, outermost first.
     outer: Vec<FuncCtx>,
     nest: nested::Nest,
@@ -266,6 +273,8 @@ impl<'a> Checker<'a> {
             aliased_objects: FxHashSet::default(),
             implicit: FxHashSet::default(),
             func: None,
+            after: None,
+            invariants: &[],
             outer: Vec::new(),
             nest: nested::Nest::default(),
             constexprs: FxHashMap::default(),

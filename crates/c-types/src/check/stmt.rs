@@ -109,11 +109,13 @@ impl<'a> Checker<'a> {
             StmtKind::If { .. } => return out.push(self.if_chain(id)),
             StmtKind::Switch { value, body } => self.switch(value, body),
             StmtKind::While { cond, body } => {
+                self.loop_invariants(span, out);
                 let cond = self.condition(cond);
                 let body = self.loop_body(body);
                 TStmtKind::While { cond, body }
             }
             StmtKind::DoWhile { body, cond, while_pos } => {
+                self.loop_invariants(span, out);
                 let body = self.loop_body(body);
                 let cond = self.condition(cond);
                 TStmtKind::DoWhile { body, cond, while_pos }
@@ -145,8 +147,29 @@ impl<'a> Checker<'a> {
             }
             StmtKind::Return(value) => self.return_stmt(value, span, out),
             StmtKind::Asm(ref asm) => self.asm(asm),
+            StmtKind::Demand(ref clauses) => {
+                for clause in clauses {
+                    if let Some(e) = self.clause(clause) {
+                        out.push(self.push_stmt(TStmtKind::Demand(e), clause.span));
+                    }
+                }
+                return;
+            }
+            StmtKind::Annotated { ref clauses, stmt } => {
+                self.invariants = clauses;
+                return self.stmt_into(stmt, out);
+            }
         };
         out.push(self.push_stmt(stmt, span));
+    }
+
+    /// Puts what is demanded of a loop before it.
+    fn loop_invariants(&mut self, span: Span, out: &mut Vec<TStmtId>) {
+        let clauses = std::mem::take(&mut self.invariants);
+        let truths: Vec<TExprId> = clauses.iter().filter_map(|clause| self.clause(clause)).collect();
+        if !truths.is_empty() {
+            out.push(self.push_stmt(TStmtKind::Invariants(truths.into()), span));
+        }
     }
 
     /// An expression whose value is not used; records and arrays need not be copied.
@@ -353,6 +376,7 @@ impl<'a> Checker<'a> {
         out: &mut Vec<TStmtId>,
     ) {
         let unit = self.unit;
+        let invariants = std::mem::take(&mut self.invariants);
         let mut stmts = Vec::new();
         let declares = matches!(init, ForInit::Decl(_));
         let first = match init {
@@ -367,6 +391,8 @@ impl<'a> Checker<'a> {
                 None
             }
         };
+        self.invariants = invariants;
+        self.loop_invariants(span, if declares { &mut stmts } else { out });
         let cond = cond.map(|c| self.condition(c));
         let step = step.map(|s| {
             let s = self.expr(s);

@@ -29,6 +29,9 @@ impl Carried {
     /// Makes the whole task again of the source, for evidence about a reduced one.
     pub fn new(reduced: &Task, pool: Option<&Invariants>) -> Result<Carried, Rejection> {
         let give_up = |why: &str| Rejection::GaveUp(why.into());
+        if reduced.outlined {
+            return Err(give_up("the program is too large to be followed everywhere"));
+        }
         let whole = Task::whole(&reduced.source, reduced.recursion, MAX_EDGES)
             .map_err(|error| Rejection::GaveUp(error.to_string()))?;
         let with_pool = match pool {

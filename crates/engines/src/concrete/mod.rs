@@ -51,6 +51,15 @@ impl Engine for Concrete {
         "concrete"
     }
 
+    fn looks_at_source(&self) -> bool {
+        true
+    }
+
+    /// Without inputs there is little but one run, however long.
+    fn is_made_for(&self, task: &Task) -> bool {
+        !task.source.edges.iter().any(|e| matches!(e.op, Op::Havoc { input: true, .. }))
+    }
+
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("the only run"));
         if let Ok(run) = only_run(&task.source, config(ONLY_RUN_STEPS, budget)) {

@@ -4,9 +4,10 @@
 //! Candidates are what the numeric domains found, comparisons of variables with constants and with
 //! each other, remainders, the program's own conditions, and, in a second round, implications
 //! between them ([`scalars`]); for programs with arrays, facts about all elements in a range
-//! ([`cells`]) and about what loops accumulate ([`folds`]); for memory safety, facts about where pointers point ([`pointers`]). A candidate that a
-//! run contradicts is dropped ([`sample`]), then what a loop-free segment can break, as far as it matters for
-//! excluding the errors ([`refine`]). What is needed of the rest is the proof.
+//! ([`cells`]) and about what loops accumulate ([`folds`]); for memory safety, facts about where pointers
+//! point ([`pointers`]). A candidate that a run contradicts is dropped ([`sample`]), then what a loop-free
+//! segment can break, as far as it matters for excluding the errors ([`refine`]). What is needed of the rest
+//! is the proof.
 
 mod cells;
 mod folds;
@@ -97,6 +98,10 @@ impl Engine for Accumulations {
         "folds"
     }
 
+    fn is_made_for(&self, task: &Task) -> bool {
+        Folds::new(&task.program, Invariants::none(&task.program)).is_some()
+    }
+
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         let Some(folds) = Folds::new(&task.program, Invariants::none(&task.program)) else {
             return Outcome::Unknown("no two loops accumulate elements of an array".into());
@@ -107,6 +112,8 @@ impl Engine for Accumulations {
             let not = pool.expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, cond));
             found.extend([cond, not].map(|expr| Candidate { expr, at: None, ghosts: 0 }));
         }
+        let objects = pointers::objects(&task.program, &mut pool);
+        found.extend(objects.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 }));
         conclude(task, pool, found, budget, progress)
     }
 }
@@ -117,6 +124,10 @@ pub struct Memory;
 impl Engine for Memory {
     fn name(&self) -> &'static str {
         "pointers"
+    }
+
+    fn is_made_for(&self, task: &Task) -> bool {
+        Pointers::new(&task.program).is_some()
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {

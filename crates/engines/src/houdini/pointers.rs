@@ -30,12 +30,67 @@ pub struct Pointers<'p> {
     set: Vec<(PlaceId, ExprId)>,
 }
 
+/// The registers that allocations fill, with the sizes.
+fn bases(program: &Program) -> Vec<(VarId, ExprId)> {
+    let mut bases: Vec<(VarId, ExprId)> = Vec::new();
+    for edge in &program.edges {
+        if let Op::Alloc { dst, size, .. } = edge.op
+            && let Some(var) = pointer(program, dst)
+            && !bases.iter().any(|(base, _)| *base == var)
+        {
+            bases.push((var, size));
+        }
+    }
+    bases
+}
+
+/// The pointer register that a place is.
+fn pointer(program: &Program, place: PlaceId) -> Option<VarId> {
+    let place = &program.places[place];
+    match place.base {
+        Base::Var(var) if place.path.is_empty() && !program.vars[var].address_taken => {
+            (program.scalar_of(place.ty) == Some(Scalar::Ptr)).then_some(var)
+        }
+        _ => None,
+    }
+}
+
+/// What objects are as they were made: alive, and of the size that was asked for. They are said of copies of the
+/// pointers too.
+pub fn objects(program: &Program, pool: &mut Invariants) -> Vec<ExprId> {
+    let mut bases = bases(program);
+    for edge in &program.edges {
+        if let Op::Assign { dst, src } = edge.op
+            && let ExprKind::Load(from) = program.exprs[src].kind
+            && let (Some(copy), Some(from)) = (pointer(program, dst), pointer(program, from))
+            && let Some(&(_, bytes)) = bases.iter().find(|(base, _)| *base == from)
+            && !bases.iter().any(|(base, _)| *base == copy)
+        {
+            bases.push((copy, bytes));
+        }
+    }
+    let facts = |&(base, bytes): &(VarId, ExprId)| {
+        let b = pool.var(program, base);
+        object(program, pool, b, bytes).1
+    };
+    bases.iter().flat_map(facts).collect()
+}
+
+/// The size of a base's object, and what holds of it.
+fn object(program: &Program, pool: &mut Invariants, base: ExprId, bytes: ExprId) -> (ExprId, [ExprId; 2]) {
+    let size_t = Scalar::Int(program.data_model.size_t());
+    let size = pool.expr(size_t, ExprKind::ObjectSize(base));
+    let known = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, size, bytes));
+    let alive = pool.expr(Scalar::BOOL, ExprKind::Valid { ptr: base, size });
+    (size, [known, alive])
+}
+
 impl<'p> Pointers<'p> {
     /// Looks at a program; `None` if no condition asks whether memory may be accessed.
     pub fn new(program: &'p Program) -> Option<Self> {
         let mut this = Pointers {
             program,
-            bases: Vec::new(),
+            bases: bases(program),
             pointers: Vec::new(),
             integers: Vec::new(),
             set: Vec::new(),
@@ -47,39 +102,19 @@ impl<'p> Pointers<'p> {
                 Use::Read(place) | Use::Write(place) => this.note(place),
                 Use::Address(_) => {}
             });
-            match edge.op {
-                Op::Alloc { dst, size, .. } => {
-                    if let Some(var) = this.pointer(dst)
-                        && !this.bases.iter().any(|(b, _)| *b == var)
-                    {
-                        this.bases.push((var, size));
-                    }
-                }
-                Op::Assign { dst, src }
-                    if matches!(program.exprs[src].kind, ExprKind::Int(_))
-                        && !indices(program, dst).is_empty()
-                        && program.place_scalar(dst).is_some() =>
-                {
-                    this.set.push((dst, src));
-                }
-                _ => {}
+            if let Op::Assign { dst, src } = edge.op
+                && matches!(program.exprs[src].kind, ExprKind::Int(_))
+                && !indices(program, dst).is_empty()
+                && program.place_scalar(dst).is_some()
+            {
+                this.set.push((dst, src));
             }
         }
         asked.then_some(this)
     }
 
-    fn pointer(&self, place: PlaceId) -> Option<VarId> {
-        let place = &self.program.places[place];
-        match place.base {
-            Base::Var(var) if place.path.is_empty() && !self.program.vars[var].address_taken => {
-                (self.program.scalar_of(place.ty) == Some(Scalar::Ptr)).then_some(var)
-            }
-            _ => None,
-        }
-    }
-
     fn note(&mut self, place: PlaceId) {
-        if let Some(var) = self.pointer(place) {
+        if let Some(var) = pointer(self.program, place) {
             if !self.pointers.contains(&var) {
                 self.pointers.push(var);
             }
@@ -94,7 +129,6 @@ impl<'p> Pointers<'p> {
     /// All candidates.
     pub fn candidates(&self, pool: &mut Invariants) -> Vec<ExprId> {
         let mut found = vec![pool.expr(Scalar::BOOL, ExprKind::HeapEmpty)];
-        let size_t = Scalar::Int(self.program.data_model.size_t());
         let wide = Scalar::Int(Invariants::GHOST);
         let integers: Vec<ExprId> = self.integers[..self.integers.len().min(MAX_INTEGERS)]
             .iter()
@@ -112,9 +146,8 @@ impl<'p> Pointers<'p> {
         let mut distances: Vec<(VarId, VarId, ExprId)> = Vec::new();
         for &(base, bytes) in &self.bases {
             let b = pool.var(self.program, base);
-            let size = pool.expr(size_t, ExprKind::ObjectSize(b));
-            found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, size, bytes)));
-            found.push(pool.expr(Scalar::BOOL, ExprKind::Valid { ptr: b, size }));
+            let (size, facts) = object(self.program, pool, b, bytes);
+            found.extend(facts);
             let size = pool.expr(wide, ExprKind::Convert(size));
             for &x in &integers {
                 found.push(pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, x, size)));

@@ -9,6 +9,8 @@
 //! and agrees with its rule for assume, is the disjunction: p becomes true where the predicates
 //! show that it must, *or* where the numbers do.
 
+use super::approx::{Approx, Asked, Known, Question};
+use super::control;
 use super::linear::{Ideal, Reader};
 use super::precision::{Precision, Scope};
 use palisade_analyses::cells::Located;
@@ -20,7 +22,7 @@ use palisade_cfa::*;
 use palisade_cpa::{Step, StepKind};
 use palisade_domains::{Dim, LinCons, LinExpr, Tree};
 use palisade_encode::{Encoder, State};
-use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms, Value};
+use palisade_logic::{Term, Terms};
 use palisade_num::Rat;
 use palisade_numpred::{
     Choice, Expr as Formula, NumExpr, NumStmt, Pred, Predicate, Structure, Transformer, Variable, Vocabulary,
@@ -28,10 +30,8 @@ use palisade_numpred::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// A formula is only projected onto this many predicates.
-const MAX_RELEVANT: usize = 24;
-/// If a projection has more disjuncts, only the literals that the formula implies are kept.
-const MAX_CUBES: usize = 40;
+/// A truth value of more operations is not read as a formula.
+const MAX_TRUTH: usize = 24;
 
 /// The abstract transformers of a program for one precision.
 pub struct Abstraction<'p> {
@@ -40,8 +40,6 @@ pub struct Abstraction<'p> {
     effects: Effects<'p>,
     terms: Terms,
     encoder: Encoder<'p>,
-    solver: BvSolver,
-    budget: Budget,
     /// The state that steps start in.
     before: State,
     /// V_P.
@@ -54,33 +52,21 @@ pub struct Abstraction<'p> {
     /// V_P and V_N for the domain.
     pub names: Vocabulary,
     memo: FxHashMap<Step, Rc<Transformer>>,
-    /// What the solver found out, in earlier rounds too.
-    pub known: Known,
+    /// The projections onto predicates.
+    pub approx: Approx,
 }
 
 /// A predicate of V_P.
-struct Tracked {
+pub struct Tracked {
     expr: ExprId,
     /// Its truth in the state that steps start in.
-    term: Term,
+    pub term: Term,
     /// The variables of the term.
-    vars: FxHashSet<Term>,
+    pub vars: FxHashSet<Term>,
     /// The registers that it reads; `None` if it may read memory too.
     registers: Option<FxHashSet<VarId>>,
     scope: Scope,
 }
-
-/// What a projection is of.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Asked {
-    /// The guard of a step.
-    Guard,
-    /// That a predicate is true, or false, after a step.
-    After(u32, bool),
-}
-
-/// Projections onto predicates, by the step, what is projected, and onto which predicates.
-pub type Known = FxHashMap<(EdgeId, Asked, Vec<usize>), Formula>;
 
 impl<'p> Abstraction<'p> {
     /// For a program that contains the predicates. Those that say what others say are left out of
@@ -97,23 +83,19 @@ impl<'p> Abstraction<'p> {
         let mut terms = Terms::new();
         let encoder = Encoder::new(program, &mut terms);
         let before = encoder.arbitrary_state(&mut terms);
-        let mut solver = BvSolver::new();
-        solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
         let mut this = Abstraction {
             program,
             live,
             effects,
             terms,
             encoder,
-            solver,
-            budget: budget.clone(),
             before,
             preds: Vec::new(),
             shares_terms: structure == Structure::Ndd,
             tracked: FxHashMap::default(),
             names: Vocabulary::default(),
             memo: FxHashMap::default(),
-            known,
+            approx: Approx::new(known, budget),
         };
         for &var in &precision.vars {
             let Some(slot) = this.effects.cells.scalar(var) else { continue };
@@ -154,6 +136,11 @@ impl<'p> Abstraction<'p> {
         self.preds.push(Tracked { expr, term, vars, registers, scope: Scope::Everywhere });
     }
 
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
     /// The variable of a dimension.
     pub fn dims(&self) -> FxHashMap<Dim, (VarId, IntTy)> {
         let var = |slot: u32| self.effects.cells.info(slot).map(|c| c.var);
@@ -164,6 +151,12 @@ impl<'p> Abstraction<'p> {
     pub fn can_track(&self, var: VarId) -> bool {
         let slot = self.effects.cells.scalar(var);
         slot.is_some_and(|s| matches!(self.effects.cells.scalar_type(self.program, s), Some(Scalar::Int(_))))
+    }
+
+    /// The value that a variable has at the program's start, if it is always the same.
+    pub fn starts_with(&self, var: VarId) -> Option<u128> {
+        let slot = self.effects.cells.scalar(var)?;
+        self.effects.initial().iter().find(|(s, _)| *s == slot).map(|(_, bits)| *bits)
     }
 
     /// The program's start: what is known about numbers, and about each predicate.
@@ -184,27 +177,26 @@ impl<'p> Abstraction<'p> {
         let start = self.encoder.initial_state(&mut self.terms);
         let entry = self.program.body(self.program.entry).entry;
         for i in 0..self.preds.len() {
-            if !self.preds[i].scope.contains(entry) {
+            if !self.is_tracked(i, entry) {
                 continue;
             }
             let term = self.encoder.cond(&mut self.terms, &start, self.preds[i].expr);
             let not = self.terms.not(term);
             let p = Formula::pred(Pred(i as u32));
-            if self.refuted(not)? {
+            if self.approx.refuted(&mut self.terms, not)? {
                 parts.push(p);
-            } else if self.refuted(term)? {
+            } else if self.approx.refuted(&mut self.terms, term)? {
                 parts.push(p.negate());
             }
         }
         Ok(Formula::and(parts))
     }
 
-    fn refuted(&mut self, formula: Term) -> Result<bool, Stop> {
-        self.budget.check()?;
-        Ok(match self.terms.bool_value(formula) {
-            Some(value) => !value,
-            None => self.solver.check(&mut self.terms, &[formula]) == Answer::Unsat,
-        })
+    /// Whether a predicate is tracked at a location: in its scope, while somebody may still read a register of it.
+    fn is_tracked(&self, index: usize, loc: LocId) -> bool {
+        let p = &self.preds[index];
+        let live = |read: &FxHashSet<VarId>| read.iter().any(|v| self.live.is_live(loc, *v));
+        p.scope.contains(loc) && p.registers.as_ref().is_none_or(live)
     }
 
     /// α^τ of a step.
@@ -299,10 +291,7 @@ impl<'p> Abstraction<'p> {
         assigned: &FxHashMap<u32, (NumExpr, Option<Ideal>)>,
     ) -> Result<Option<(Formula, Vec<Choice>)>, Stop> {
         let edge = &self.program.edges[id];
-        let at = |loc| {
-            let tracked = |i: &usize| self.preds[*i].scope.contains(loc);
-            (0..self.preds.len()).filter(tracked).collect::<Vec<usize>>()
-        };
+        let at = |loc| (0..self.preds.len()).filter(|&i| self.is_tracked(i, loc)).collect::<Vec<usize>>();
         let (here, there) = (at(edge.src), at(edge.dst));
         let conditional = matches!(edge.op, Op::Assume { .. });
         let register = match edge.op {
@@ -322,7 +311,7 @@ impl<'p> Abstraction<'p> {
         let state = self.before.clone();
         let Some(after) = self.encoder.step(&mut self.terms, &state, id) else { return Ok(None) };
         let guard = after.guard(&mut self.terms);
-        let allowed = self.project(id, Asked::Guard, guard, &here)?;
+        let allowed = self.project((id, Asked::Guard), guard, &here)?;
         let mut choices = Vec::new();
         for (i, &changed) in changed.iter().enumerate() {
             let pred = Pred(i as u32);
@@ -347,13 +336,19 @@ impl<'p> Abstraction<'p> {
             }
             let not = self.terms.not(post);
             let (yes, no) = (self.terms.and(guard, post), self.terms.and(guard, not));
-            let may = self.project(id, Asked::After(pred.0, true), yes, &here)?;
-            let may_not = self.project(id, Asked::After(pred.0, false), no, &here)?;
+            let may = self.project((id, Asked::After(pred.0, true)), yes, &here)?;
+            let may_not = self.project((id, Asked::After(pred.0, false)), no, &here)?;
             let mut t = vec![may_not.negate()];
             let mut f = vec![may.negate()];
             let (true_by, false_by) = self.by_numbers(pred, assigned);
             t.push(true_by);
             f.push(false_by);
+            if let (Op::Assign { src, .. }, Some(var)) = (&edge.op, register)
+                && let Some(truth) = self.by_truth(expr, (var, *src))
+            {
+                t.push(truth.nnf());
+                f.push(truth.negate());
+            }
             if !means && let (Op::Assign { src, .. }, Some(var)) = (&edge.op, register) {
                 for (same, j) in self.by_congruence(expr, (var, *src), &here) {
                     let p = Formula::pred(Pred(j as u32));
@@ -364,6 +359,48 @@ impl<'p> Abstraction<'p> {
             choices.push(Choice { pred, t: Formula::or(t), f: Formula::or(f) });
         }
         Ok(Some((allowed, choices)))
+    }
+
+    fn project(&mut self, of: Question, formula: Term, here: &[usize]) -> Result<Formula, Stop> {
+        self.approx.project(&mut self.terms, &self.preds, here, of, formula)
+    }
+
+    /// Where the numbers alone show what a predicate about a register becomes that gets a truth value.
+    fn by_truth(&self, expr: ExprId, (var, mut src): (VarId, ExprId)) -> Option<Formula> {
+        let program = self.program;
+        if control::compared(program, expr) != Some(var) {
+            return None;
+        }
+        while program.exprs[src].ty != Scalar::BOOL {
+            let ExprKind::Convert(a) = program.exprs[src].kind else { return None };
+            src = a;
+        }
+        let at = |value| control::compared_at(program, expr, value);
+        match (at(1)?, at(0)?) {
+            (true, false) => self.truth(src, &mut { MAX_TRUTH }),
+            (false, true) => Some(self.truth(src, &mut { MAX_TRUTH })?.negate()),
+            _ => None,
+        }
+    }
+
+    /// A truth value as a formula over V_N.
+    fn truth(&self, e: ExprId, fuel: &mut usize) -> Option<Formula> {
+        *fuel = fuel.checked_sub(1)?;
+        let reader = Reader { program: self.program, cells: &self.effects.cells };
+        match self.program.exprs[e].kind {
+            ExprKind::Unary(UnOp::Not, a) => Some(self.truth(a, fuel)?.negate()),
+            ExprKind::Binary(BinOp::And, a, b) => {
+                Some(Formula::and([self.truth(a, fuel)?, self.truth(b, fuel)?]))
+            }
+            ExprKind::Binary(BinOp::Or, a, b) => {
+                Some(Formula::or([self.truth(a, fuel)?, self.truth(b, fuel)?]))
+            }
+            _ => {
+                let meaning = reader.meaning(e)?;
+                let tracked = meaning.expr.dims().all(|d| self.tracked.contains_key(&d.index()));
+                tracked.then_some(Formula::Num(meaning).nnf())
+            }
+        }
     }
 
     /// Predicates j that, where the numbers satisfy a condition, are what predicate `expr` will be after the
@@ -444,109 +481,6 @@ impl<'p> Abstraction<'p> {
         }
         let guarded = |e: Formula| Formula::and(guards.iter().cloned().map(Formula::Num).chain([e])).nnf();
         (guarded(wp.nnf()), guarded(wp.negate()))
-    }
-
-    /// The strongest formula over (the relevant of) these predicates that a formula about the state before a
-    /// step implies: ¬Approx(¬e).
-    fn project(
-        &mut self,
-        edge: EdgeId,
-        asked: Asked,
-        formula: Term,
-        preds: &[usize],
-    ) -> Result<Formula, Stop> {
-        self.budget.check()?;
-        if let Some(value) = self.terms.bool_value(formula) {
-            return Ok(Formula::Const(value));
-        }
-        let vars = self.terms.variables(&[formula]);
-        let shares = |p: &&usize| vars.iter().any(|v| self.preds[**p].vars.contains(v));
-        let mut relevant: Vec<usize> = preds.iter().filter(shares).copied().collect();
-        if relevant.len() > MAX_RELEVANT {
-            // Those with least besides.
-            relevant.sort_by_key(|&p| self.preds[p].vars.iter().filter(|v| !vars.contains(v)).count());
-            relevant.truncate(MAX_RELEVANT);
-            relevant.sort_unstable();
-        }
-        if relevant.is_empty() {
-            return Ok(Formula::TRUE);
-        }
-        let key = (edge, asked, relevant);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone());
-        }
-        let relevant = &key.2;
-        let terms: Vec<Term> = relevant.iter().map(|&p| self.preds[p].term).collect();
-        let literal = |(&p, value): (&usize, Option<bool>)| {
-            let p = Formula::pred(Pred(p as u32));
-            value.map(|holds| if holds { p.clone() } else { p.negate() })
-        };
-        let cube = |c: Vec<Option<bool>>| Formula::and(relevant.iter().zip(c).filter_map(literal));
-        let cubes = match self.models(formula, &terms) {
-            Some(cubes) => cubes,
-            None => vec![self.implied(formula, &terms)],
-        };
-        self.budget.check()?;
-        let found = Formula::or(cubes.into_iter().map(cube));
-        self.known.insert(key, found.clone());
-        Ok(found)
-    }
-
-    /// The projection of a formula onto predicates as a disjunction of conjunctions; `None` if it has too
-    /// many, or the solver gives up.
-    fn models(&mut self, formula: Term, preds: &[Term]) -> Option<Vec<Vec<Option<bool>>>> {
-        let complement = self.terms.not(formula);
-        self.solver.push();
-        let mut cubes = Vec::new();
-        let complete = loop {
-            match self.solver.check(&mut self.terms, &[formula]) {
-                Answer::Unsat => break true,
-                Answer::Sat if cubes.len() < MAX_CUBES => {}
-                _ => break false,
-            }
-            let mut literals = Vec::new();
-            for &p in preds {
-                let holds = self.solver.value(&mut self.terms, p) == Some(Value::Bool(true));
-                literals.push((holds, if holds { p } else { self.terms.not(p) }));
-            }
-            // Literals without which the others still imply the formula are not needed.
-            let mut assumed: Vec<Term> = literals.iter().map(|l| l.1).collect();
-            assumed.push(complement);
-            let kept = match self.solver.check(&mut self.terms, &assumed) {
-                Answer::Unsat => self.solver.unsat_core(),
-                _ => assumed,
-            };
-            let mut cube = Vec::new();
-            let mut others = self.terms.fls();
-            for (holds, literal) in literals {
-                let keep = kept.contains(&literal);
-                cube.push(keep.then_some(holds));
-                if keep {
-                    let not = self.terms.not(literal);
-                    others = self.terms.or(others, not);
-                }
-            }
-            cubes.push(cube);
-            self.solver.assert(&mut self.terms, others);
-        };
-        self.solver.pop();
-        complete.then_some(cubes)
-    }
-
-    /// The literals of predicates that a formula implies.
-    fn implied(&mut self, formula: Term, preds: &[Term]) -> Vec<Option<bool>> {
-        let mut cube = Vec::new();
-        for &p in preds {
-            let not = self.terms.not(p);
-            let mut excluded =
-                |literal| self.solver.check(&mut self.terms, &[formula, literal]) == Answer::Unsat;
-            cube.push(match (excluded(not), excluded(p)) {
-                (true, _) => Some(true),
-                (_, true) => Some(false),
-                _ => None,
-            });
-        }
-        cube
     }
 
     /// Where widening may stop.

@@ -1,6 +1,7 @@
 //! The combined domains as a component of the CPA algorithm.
 
 use super::abstraction::Abstraction;
+use super::replay::History;
 use palisade_cfa::{EdgeId, LocId};
 use palisade_cpa::*;
 use palisade_dd::{Node, OutOfBudget, Outcome};
@@ -75,10 +76,13 @@ pub struct Combined<'p, 'o> {
     heads: Vec<bool>,
     /// What is joined where paths meet.
     pub joins: Joins,
+    /// The steps taken while values are joined.
+    pub history: History,
     observer: Observer<'o>,
 }
 
-fn halt<T>(result: Outcome<T>) -> Result<T, Halt> {
+/// What does not fit into the limits of the diagrams ends an exploration.
+pub fn halt<T>(result: Outcome<T>) -> Result<T, Halt> {
     result.map_err(|why| match why {
         OutOfBudget::Stopped(stop) => Halt::Stopped(stop),
         OutOfBudget::Nodes => Halt::Limit(why.to_string()),
@@ -93,7 +97,7 @@ impl<'p, 'o> Combined<'p, 'o> {
         heads: Vec<bool>,
         observer: Observer<'o>,
     ) -> Self {
-        Combined { dom, abstraction, heads, joins: Joins::All, observer }
+        Combined { dom, abstraction, heads, joins: Joins::All, history: History::default(), observer }
     }
 
     /// The state that a program starts in. It is not taken apart: it is no part of another.
@@ -115,7 +119,8 @@ impl<'p, 'o> Combined<'p, 'o> {
         Ok(true)
     }
 
-    fn is_head(&self, loc: Option<LocId>) -> bool {
+    /// Whether a location is a loop head.
+    pub fn is_head(&self, loc: Option<LocId>) -> bool {
         loc.is_some_and(|l| self.heads[l.0 as usize])
     }
 }
@@ -165,6 +170,7 @@ impl Cpa for Combined<'_, '_> {
                 out.push(State { value, part });
             }
         } else {
+            self.history.push(self.abstraction.program(), step.edge, &state.value, &next);
             out.push(State { value: next, part: Node::TRUE });
         }
         Ok(())

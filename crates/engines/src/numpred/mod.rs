@@ -3,22 +3,27 @@
 //! Abstraction for Software Model Checking").
 //!
 //! Each round computes an inductive invariant for the current V_P and V_N. If it does not exclude the
-//! errors, a path to one of them is needed that the abstraction allows. Joined values do not remember paths;
-//! if the one that led to the error is excluded by the abstraction itself, states with different predicates
-//! are kept apart, then all paths. A search that ends without an error is a proof too. The solver tells
-//! whether the path is a run of the program; if not, its unsatisfiable core says what V_N or V_P lack.
+//! errors, a path to one of them is needed that the abstraction allows. Joined values do not remember paths; if
+//! the one that led to the error is excluded by the abstraction itself, the steps that were taken are
+//! replayed backwards (`replay`); if numbers were joined on that way too, states with different predicates are
+//! kept apart, then all paths. A search that ends without an error is a proof too. The solver tells whether
+//! the path is a run of the program; if not, its unsatisfiable core says what V_N or V_P lack (`refine`).
 
 mod abstraction;
+mod approx;
+mod control;
 mod cpa;
 mod linear;
 mod pool;
 mod precision;
 mod refine;
+mod replay;
 
 use crate::numeric::{atoms, constraint};
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Outcome};
-use abstraction::{Abstraction, Known};
+use abstraction::Abstraction;
+use approx::Known;
 use cpa::{Combined, Joins, observed};
 pub use cpa::{Event, Observer, Operation};
 use palisade_analyses::live::Liveness;
@@ -32,7 +37,7 @@ use palisade_numpred::{Literal, Structure, Value};
 use palisade_task::Task;
 use pool::Predicates;
 use precision::{Precision, Scope};
-use refine::{Examined, Learned};
+use refine::{Examined, Learned, Trace};
 use std::fmt;
 
 /// The engine of one of the combined domains.
@@ -46,7 +51,7 @@ pub struct NumPred {
 /// At most this many rounds.
 const MAX_ROUNDS: usize = 100;
 /// States with different predicates are kept apart up to this many.
-const MAX_APART: usize = 20_000;
+const MAX_APART: usize = 3000;
 /// Paths are followed one by one up to this many states.
 const MAX_PATH_STATES: usize = 1500;
 /// Rounds of narrowing.
@@ -91,8 +96,8 @@ fn edges(run: &Run<'_, '_>, target: NodeId) -> Vec<EdgeId> {
 enum Round<'p, 'o> {
     /// No error is reached.
     Proved(Box<Run<'p, 'o>>),
-    /// A way to an error.
-    Path(Box<Combined<'p, 'o>>, Vec<EdgeId>),
+    /// A way to an error, and whether the abstraction allows it when it is followed alone.
+    Path(Box<Combined<'p, 'o>>, Vec<EdgeId>, bool),
 }
 
 impl NumPred {
@@ -124,31 +129,36 @@ impl NumPred {
     fn settle(&self, task: &Task, budget: &Budget, observer: Observer<'_>) -> Result<Outcome, Halt> {
         let mut precision = Precision::default();
         let mut pool = Predicates::new(Invariants::none(&task.program));
-        let mut learned = Learned::default();
+        let mut learned = Learned::new(&task.program);
         let live = Liveness::of(&task.program, budget)?;
         let mut known = Known::default();
         for round in 0..MAX_ROUNDS {
             observer(Event::Round(round, precision.vars.len(), precision.preds.len()));
             let program = pool.pool.extend(&task.program);
             let found = self.round(task, &program, &live, &mut precision, known, budget, observer)?;
-            let (mut combined, path) = match found {
+            let (mut combined, path, allowed) = match found {
                 Round::Proved(mut run) => {
                     let proof = || proof(&mut run, task, &program, precision, pool);
                     return Ok(observed(observer, Operation::Gamma, proof));
                 }
-                Round::Path(combined, path) => (combined, path),
+                Round::Path(combined, path, allowed) => (combined, path, allowed),
             };
-            let abstraction = &mut combined.abstraction;
-            known = std::mem::take(&mut abstraction.known);
-            let can_track = |v: VarId| abstraction.can_track(v);
+            let mut joined = Vec::new();
+            if !allowed {
+                let ends = path.iter().map(|&e| program.edges[e].dst);
+                let heads: Vec<LocId> = ends.filter(|&l| combined.is_head(Some(l))).collect();
+                joined = refine::asked(&program, &path);
+                joined.retain(|v| heads.iter().any(|&l| live.is_live(l, *v)));
+            }
+            known = std::mem::take(&mut combined.abstraction.approx.known);
             let examined = refine::examine(
                 &program,
                 &mut pool,
-                &path,
+                Trace { path: &path, joined },
                 &mut precision,
                 &mut learned,
                 self.structure,
-                &can_track,
+                &combined.abstraction,
                 budget,
             )?;
             match examined {
@@ -213,10 +223,19 @@ impl NumPred {
                 }
                 Status::Stopped(halt) => return Err(halt),
                 Status::TargetReached(target) => {
-                    let path = edges(&run, target);
                     // What was joined may have been on different paths.
-                    if run.cpa_mut().right.allows(&path)? {
+                    let path = edges(&run, target);
+                    let combined = &mut run.cpa_mut().right;
+                    if combined.allows(&path)? {
                         return Ok((run, Searched::Found(path)));
+                    }
+                    if joins == Joins::All
+                        && let Some(&last) = path.last()
+                    {
+                        let path = combined.replay(program.edges[last].dst)?;
+                        if combined.allows(&path)? {
+                            return Ok((run, Searched::Found(path)));
+                        }
                     }
                 }
             }
@@ -231,16 +250,19 @@ impl NumPred {
         };
         let mut doubtful = Vec::new();
         for joins in [Joins::All, Joins::Numbers, Joins::Nothing] {
+            if joins == Joins::Numbers && precision.preds.is_empty() {
+                continue;
+            }
             let (run, searched) = explore(combined, joins)?;
             match searched {
                 Searched::Nothing => return Ok(Round::Proved(Box::new(run))),
-                Searched::Found(path) => return Ok(Round::Path(Box::new(run.into_cpa().right), path)),
+                Searched::Found(path) => return Ok(Round::Path(Box::new(run.into_cpa().right), path, true)),
                 Searched::Doubtful(path) => doubtful = path,
                 Searched::Limited => {}
             }
             combined = run.into_cpa().right;
         }
-        Ok(Round::Path(Box::new(combined), doubtful))
+        Ok(Round::Path(Box::new(combined), doubtful, false))
     }
 }
 

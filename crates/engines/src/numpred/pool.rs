@@ -111,6 +111,16 @@ impl Predicates {
         self.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, pointer, address))
     }
 
+    /// Whether an integer variable has the value of these bits; `None` if it is no integer.
+    pub fn equals(&mut self, program: &Program, var: VarId, bits: u128) -> Option<ExprId> {
+        let ty = program.vars[var].ty;
+        let scalar @ Scalar::Int(_) = program.scalar_of(ty)? else { return None };
+        let place = self.place(Place { base: Base::Var(var), path: Default::default(), ty, bits: None });
+        let value = self.expr(scalar, ExprKind::Load(place));
+        let constant = self.expr(scalar, ExprKind::Int(bits));
+        Some(self.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, value, constant)))
+    }
+
     fn expr(&mut self, ty: Scalar, kind: ExprKind) -> ExprId {
         if let Some(&known) = self.known.get(&(ty, kind.clone())) {
             return known;

@@ -4,7 +4,10 @@
 //! The paper adds first missing numeric variables, then missing predicates. Here a ladder of [`STAGES`] goes
 //! on to what the conditions become when they are carried back along the path, predicates are added where the
 //! path needs them, and where on the ladder a new counterexample starts is [`Learned`] from the rounds before.
+//! [`Control`] variables are numbers until numbers fail, and then become predicates once and for all.
 
+use super::abstraction::Abstraction;
+use super::control::Control;
 use super::pool::{MAX_SIZE, Predicates};
 use super::precision::{Precision, Scope};
 use palisade_base::{Budget, Stop};
@@ -39,34 +42,97 @@ enum Stage {
 const STAGES: [Stage; 3] = [Stage::Numbers, Stage::Conditions, Stage::Carried];
 
 /// What earlier rounds taught.
-#[derive(Default)]
 pub struct Learned {
     /// The stage that was last added for a core.
     tried: FxHashMap<Vec<EdgeId>, usize>,
-    /// How numbers did for cores of equalities, and for others: how often variables were added, and how often
-    /// all of them were there and the counterexample too.
-    numbers: [(u32, u32); 2],
+    /// How often variables were added, and how often all of them were there and the counterexample too.
+    numbers: (u32, u32),
+    control: Control,
+    /// Control variables are tracked by their predicates.
+    switched: bool,
 }
 
 impl Learned {
+    /// Nothing yet.
+    pub fn new(program: &Program) -> Learned {
+        Learned {
+            tried: FxHashMap::default(),
+            numbers: (0, 0),
+            control: Control::of(program),
+            switched: false,
+        }
+    }
+
     /// The stage to begin with for a core. `known` says that all its variables are tracked already.
     ///
-    /// Numbers are cheap where they suffice: one variable does what many predicates would. Where the program
-    /// only asks whether variables equal constants they often do not, and then each variable costs a round
-    /// before its predicates come. So numbers come first until they failed half as often as they were tried, for
-    /// equalities and for other conditions apart.
-    fn start(&mut self, core: &[EdgeId], equalities: bool, known: bool) -> usize {
+    /// Numbers are cheap where they suffice: one variable does what many predicates would. Where they do not,
+    /// each variable costs a round before its predicates come. So numbers come first until they failed half as
+    /// often as they were tried.
+    fn start(&mut self, core: &[EdgeId], known: bool) -> usize {
         if let Some(stage) = self.tried.get(core) {
             return stage + 1;
         }
-        let (added, failed) = &mut self.numbers[usize::from(equalities)];
+        let (added, failed) = &mut self.numbers;
         *(if known { &mut *failed } else { &mut *added }) += 1;
         usize::from(known || *failed > PATIENCE && 2 * *failed >= *added)
     }
+
+    /// Whether a variable is tracked by its predicates.
+    fn is_predicates(&self, var: VarId) -> bool {
+        self.switched && self.control.contains(var)
+    }
+
+    /// Control variables, these and all that are numbers so far, are tracked by their predicates from now on.
+    /// `false` if that is so already.
+    fn switch(
+        &mut self,
+        program: &Program,
+        pool: &mut Predicates,
+        precision: &mut Precision,
+        vars: &[VarId],
+    ) -> bool {
+        let mut vars: Vec<VarId> = vars.iter().copied().filter(|v| self.control.contains(*v)).collect();
+        if vars.is_empty() {
+            return false;
+        }
+        self.switched = true;
+        let (numbers, others) = precision.vars.iter().partition(|v| self.control.contains(**v));
+        vars.extend::<Vec<VarId>>(numbers);
+        precision.vars = others;
+        let mut added = false;
+        for var in vars {
+            added |= self.track(program, pool, precision, var);
+        }
+        added
+    }
+
+    /// Tracks a variable, by its predicates or as a number. `false` if that is nothing new.
+    fn track(&self, program: &Program, pool: &mut Predicates, precision: &mut Precision, var: VarId) -> bool {
+        if !self.is_predicates(var) {
+            return precision.add_var(var);
+        }
+        let mut added = false;
+        for p in self.control.predicates(program, pool, var) {
+            added |= precision.add_pred(p, &Scope::Everywhere);
+        }
+        added
+    }
 }
 
+/// Values of more numbers take too long where predicates can do without.
+const MAX_NUMBERS: usize = 8;
 /// Numbers may fail this often before they have to earn their place.
 const PATIENCE: u32 = 1;
+
+/// An abstract counterexample.
+pub struct Trace<'a> {
+    /// Its edges.
+    pub path: &'a [EdgeId],
+    /// Variables that its conditions ask about and that keep their values from one round through a loop to the
+    /// next, if the abstraction excludes the path when it is followed alone: it is there because values were
+    /// joined, or widened, that these would keep apart.
+    pub joined: Vec<VarId>,
+}
 
 /// Looks at a path. `program` is the task's with the pool appended; expressions that are new go into the
 /// pool.
@@ -74,33 +140,65 @@ const PATIENCE: u32 = 1;
 pub fn examine(
     program: &Program,
     pool: &mut Predicates,
-    path: &[EdgeId],
+    Trace { path, joined }: Trace<'_>,
     precision: &mut Precision,
     learned: &mut Learned,
     structure: Structure,
-    can_track: &dyn Fn(VarId) -> bool,
+    abstraction: &Abstraction<'_>,
     budget: &Budget,
 ) -> Result<Examined, Stop> {
     let Some(core) = unsat_core(program, path, budget)? else { return Ok(Examined::Feasible) };
     let edges: Vec<EdgeId> = core.iter().map(|&i| path[i]).collect();
     let slice = Slice::of(program, path, &core);
-    let known = slice.vars.iter().filter(|v| can_track(**v)).all(|v| precision.vars.contains(v));
-    let start = learned.start(&edges, equalities(program, &edges), known);
+    let vars: Vec<VarId> = slice.vars.iter().copied().filter(|v| abstraction.can_track(*v)).collect();
+    let known = vars.iter().all(|v| learned.is_predicates(*v) || precision.vars.contains(v));
+    let combined = !matches!(structure, Structure::Numeric | Structure::Predicate);
+    if combined && known {
+        for vars in [&vars, &joined] {
+            if learned.switch(program, pool, precision, vars) {
+                return Ok(Examined::Refined);
+            }
+        }
+    }
+    if structure != Structure::Predicate && known {
+        let mut added = false;
+        for &var in joined.iter().filter(|v| abstraction.can_track(**v)) {
+            if structure == Structure::Numeric || precision.vars.len() < MAX_NUMBERS {
+                added |= learned.track(program, pool, precision, var);
+            }
+        }
+        if added {
+            return Ok(Examined::Refined);
+        }
+    }
+    let numbers = vars.iter().filter(|v| !learned.is_predicates(**v) && !precision.vars.contains(v));
+    let missing = numbers.count();
+    let start = learned.start(&edges, known);
     // From where the ladder starts, then what was skipped.
     for stage in (start..STAGES.len()).chain(0..start.min(STAGES.len())) {
         let added = match STAGES[stage] {
             Stage::Numbers if structure == Structure::Predicate => false,
             Stage::Conditions | Stage::Carried if structure == Structure::Numeric => false,
+            Stage::Numbers if combined && precision.vars.len() + missing > MAX_NUMBERS => false,
             Stage::Numbers => {
                 let mut added = false;
-                for &var in slice.vars.iter().filter(|v| can_track(**v)) {
-                    added |= precision.add_var(var);
+                for &var in &vars {
+                    added |= learned.track(program, pool, precision, var);
                 }
                 added
             }
             kind => {
                 let mut added = false;
-                for e in predicates(program, pool, path, &core, kind == Stage::Carried) {
+                let carried = kind == Stage::Carried;
+                let mut found = predicates(program, pool, path, &core, carried);
+                if carried {
+                    for &v in &slice.from_start {
+                        found.extend(
+                            abstraction.starts_with(v).and_then(|bits| pool.equals(program, v, bits)),
+                        );
+                    }
+                }
+                for e in found {
                     added |= precision.add_pred(e, &slice.scope);
                 }
                 added
@@ -150,6 +248,8 @@ fn unsat_core(program: &Program, path: &[EdgeId], budget: &Budget) -> Result<Opt
 struct Slice {
     /// Scalar integer variables.
     vars: Vec<VarId>,
+    /// Those of them that have their values from the start of the program.
+    from_start: Vec<VarId>,
     /// The part of the path from where the first of them gets its value to the last condition.
     scope: Scope,
 }
@@ -202,20 +302,10 @@ impl Slice {
             let edge = &program.edges[e];
             [edge.src, edge.dst]
         });
-        Slice { vars, scope: Scope::At(locs.collect()) }
+        let mut from_start: Vec<VarId> = open.into_iter().collect();
+        from_start.sort_unstable();
+        Slice { vars, from_start, scope: Scope::At(locs.collect()) }
     }
-}
-
-/// Whether the conditions of edges only ask for equality.
-fn equalities(program: &Program, edges: &[EdgeId]) -> bool {
-    let equality = |e: ExprId| match program.exprs[e].kind {
-        ExprKind::Cmp(op, ..) => matches!(op, CmpOp::Eq | CmpOp::Ne),
-        _ => true,
-    };
-    edges.iter().all(|&edge| match program.edges[edge].op {
-        Op::Assume { cond } => atoms(program, cond).into_iter().all(equality),
-        _ => true,
-    })
 }
 
 /// The variable that a place is the whole of.
@@ -277,6 +367,23 @@ fn predicates(
                 }
                 found.push(p);
             }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The variables that the conditions on a path ask about.
+pub fn asked(program: &Program, path: &[EdgeId]) -> Vec<VarId> {
+    let mut found = Vec::new();
+    for &edge in path {
+        if let op @ Op::Assume { .. } = &program.edges[edge].op {
+            program.visit_op(op, &mut |used| {
+                if let Use::Read(place) = used {
+                    found.extend(scalar(program, place));
+                }
+            });
         }
     }
     found.sort_unstable();

@@ -34,6 +34,10 @@ impl Engine for Summaries {
         "summaries"
     }
 
+    fn looks_at_source(&self) -> bool {
+        true
+    }
+
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         match search(task, budget, progress) {
             Ok(certificate) => Outcome::Proof(certificate),

@@ -388,6 +388,7 @@ impl Compiler<'_> {
             }
             ExprKind::Valid { ptr, size } if !sense => {
                 if let Some(size) = self.constant(*size).and_then(|s| u32::try_from(s).ok()) {
+                    self.deps.add(Deps::MEMORY);
                     let x = self.expr(*ptr, None)?;
                     self.emit(Instr::JInvalid { p: x, size, to });
                     return Ok(());
