@@ -40,12 +40,15 @@ def settle(a, t):
         code, out, err = run([a.tool, "check", "--property", prp, "--data-model", t["data_model"].lower(), "--time-limit",
                               f"{a.cpu:g}s", "--json", "--certificate", proof, "--harness", harness, program], a.cpu)
         found["wall"] = round(time.time() - start, 2)
-        said = [l for l in out.splitlines() if l.startswith("verdict:")]
-        found["verdict"] = said[-1][8:].strip() if said else ""
+        try:
+            result = json.loads(out)
+        except ValueError:
+            result = {}
+        detail = result.get("violated") or result.get("reason")
+        found["verdict"] = result.get("verdict", "") + (f"({detail})" if detail else "")
         found["code"] = code
         if code == 101 or code < 0 or "panicked at" in err:
             found["crash"] = err[-400:]
-        result = next((json.loads(l) for l in out.splitlines() if l.startswith('{"')), {})
         for name in ("checked", "engine", "cpu_seconds", "failed_checks", "unfinished_checks", "unsat_answers"):
             found[name] = result.get(name)
         found["reason"] = result.get("reason")

@@ -18,7 +18,6 @@ import collections
 import concurrent.futures
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -40,7 +39,7 @@ def functions(palisade, path):
 
 def check(palisade, path, function, args):
     """One function: verdict, seconds of CPU time, what went wrong."""
-    command = [palisade, "check", "--json", "--quiet", "--entry", function, "--pointers", args.pointers]
+    command = [palisade, "check", "--json", "--entry", function, "--pointers", args.pointers]
     command += [w for p in args.property for w in ("--property", p)]
     command += ["--time-limit", f"{args.time}s", "--wall-limit", f"{args.time * 20}s", path]
     start = time.time()
@@ -48,24 +47,20 @@ def check(palisade, path, function, args):
         run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=args.time * 30)
     except subprocess.TimeoutExpired:
         return "crash", time.time() - start, "no answer"
-    # Where an engine has to be left behind there is no more than the verdict.
-    seconds, what = min(time.time() - start, args.time), ""
-    for line in run.stdout.splitlines():
-        if line.startswith("{"):
-            result = json.loads(line)
-            seconds = result["cpu_seconds"]
-            at = result.get("violation_at") or {}
-            what = result.get("description", "")
-            if at:
-                what = f"{at.get('file')}:{at.get('line')}: {what}"
-    last = run.stdout.splitlines()[-1:] or [""]
-    verdict = re.match(r"verdict: (true|false\([^)]*\)|unknown) ?(.*)", last[0])
-    if run.returncode not in (0, 1, 3) or not verdict or "internal error" in run.stderr + last[0]:
-        refused = run.returncode == 2 and not verdict
-        return "refused" if refused else "crash", seconds, (run.stderr.strip().splitlines() or ["?"])[0]
-    if verdict[1] == "unknown":
-        what = verdict[2].strip("()")
-    return verdict[1], seconds, what
+    try:
+        result = json.loads(run.stdout)
+    except ValueError:
+        result = {}
+    seconds = result.get("cpu_seconds", min(time.time() - start, args.time))
+    verdict, reason = result.get("verdict"), result.get("reason", "")
+    if run.returncode not in (0, 1, 3) or not verdict or "internal error" in run.stderr + reason:
+        return "refused" if verdict == "error" else "crash", seconds, (run.stderr.strip().splitlines() or ["?"])[0]
+    if verdict == "unknown":
+        return verdict, seconds, reason
+    what, at = result.get("description", ""), result.get("violation_at")
+    if at:
+        what = f"{at.get('file')}:{at.get('line')}: {what}"
+    return f"false({result['violated']})" if verdict == "false" else verdict, seconds, what
 
 
 def reason(text):

@@ -112,6 +112,27 @@ pub struct Var {
     pub scope: Span,
 }
 
+impl Var {
+    /// A variable that is not in the source: a register that holds anything at first. Its name starts with `.`.
+    pub fn made_up(name: impl Into<Arc<str>>, ty: TypeId, kind: VarKind) -> Var {
+        Var {
+            name: name.into(),
+            ty,
+            kind,
+            address_taken: false,
+            init: Init::Unknown,
+            read_only: false,
+            span: Span::NONE,
+            scope: Span::NONE,
+        }
+    }
+
+    /// A global that is not in the source and is zero at first.
+    pub fn made_up_global(name: impl Into<Arc<str>>, ty: TypeId) -> Var {
+        Var { init: Init::Image(Vec::new()), ..Var::made_up(name, ty, VarKind::Global) }
+    }
+}
+
 /// Contents of a global when the program starts.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Init {

@@ -25,7 +25,7 @@ fn format_of(path: &Path) -> Option<Format> {
 /// on standard error if there is none.
 pub fn write(path: &str, settled: &Settled, analysis: &str, sources: &SourceMap, budget: &Budget) {
     if let Err(why) = try_write(path, settled, analysis, sources, budget) {
-        eprintln!("warning: no abstract reachability graph was written to {path}: {why}");
+        warning!("no abstract reachability graph was written to {path}: {why}");
     }
 }
 

@@ -47,7 +47,7 @@ fn arrays(args: &ArraysArgs) -> u8 {
             0
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            error!("{error}");
             USAGE
         }
     }
@@ -63,7 +63,7 @@ fn numpred(args: &NumpredArgs) -> u8 {
     let figures = match figures {
         Ok(figures) => figures,
         Err(why) => {
-            eprintln!("error: {why}");
+            error!("{why}");
             return USAGE;
         }
     };
@@ -73,7 +73,7 @@ fn numpred(args: &NumpredArgs) -> u8 {
     let rows = match programs(args) {
         Ok(rows) => rows,
         Err(why) => {
-            eprintln!("error: {why}");
+            error!("{why}");
             return USAGE;
         }
     };
@@ -83,7 +83,7 @@ fn numpred(args: &NumpredArgs) -> u8 {
     if let Some(path) = &args.plot
         && let Err(error) = std::fs::write(path, svg(&pictures))
     {
-        eprintln!("error: {}: {error}", path.display());
+        error!("{}: {error}", path.display());
         return USAGE;
     }
     0
@@ -148,11 +148,11 @@ fn tasks<'a>(dir: &'a Path, categories: &'a [String]) -> Result<impl Iterator<It
 fn boxes(args: &BoxesArgs) -> u8 {
     let mut files = Vec::new();
     if let Err(error) = preprocessed(&args.dir, &mut files) {
-        eprintln!("error: {}: {error}", args.dir.display());
+        error!("{}: {error}", args.dir.display());
         return USAGE;
     }
     if files.is_empty() {
-        eprintln!("error: {}: no .i files; scripts/corpus.sh makes some", args.dir.display());
+        error!("{}: no .i files; scripts/corpus.sh makes some", args.dir.display());
         return USAGE;
     }
     let mut setup = Setup {
@@ -166,7 +166,7 @@ fn boxes(args: &BoxesArgs) -> u8 {
         let text = match std::fs::read(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) => {
-                eprintln!("error: {}: {error}", path.display());
+                error!("{}: {error}", path.display());
                 return USAGE;
             }
         };
@@ -186,7 +186,7 @@ fn boxes(args: &BoxesArgs) -> u8 {
                 println!("rejected {}: {}", shown.display(), messages.first().map_or("", |m| m));
             }
             Err(Trouble::System(error)) => {
-                eprintln!("error: {error}");
+                error!("{error}");
                 return USAGE;
             }
         }
@@ -213,7 +213,7 @@ fn symabs(args: &SymabsArgs) -> u8 {
     match done {
         Ok(()) => 0,
         Err(message) => {
-            eprintln!("error: {message}");
+            error!("{message}");
             USAGE
         }
     }

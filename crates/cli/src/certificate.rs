@@ -24,11 +24,11 @@ pub fn write(
     let written = match dossier {
         Ok(dossier) => std::fs::write(path, dossier.to_file()),
         Err(why) => {
-            eprintln!("warning: {}: no certificate is written: {why}", path.display());
+            warning!("{}: no certificate is written: {why}", path.display());
             Ok(())
         }
     };
-    written.inspect_err(|error| eprintln!("error: {}: {error}", path.display())).is_ok()
+    written.inspect_err(|error| error!("{}: {error}", path.display())).is_ok()
 }
 
 fn settlement(program: &Program, settled: &Settled, budget: &Budget) -> Result<Settlement, String> {

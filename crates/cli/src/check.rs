@@ -27,14 +27,22 @@ const UNKNOWN: u8 = 3;
 pub const DISPUTED: &str = "a left shift may leave its signed type: an overflow in some tasks of the \
     competition and none in others; `--property no-overflow` asks in the sense of C11";
 
-/// Settles a property and prints the verdict line.
+/// Settles a property and prints the verdict line, or with `--json` a document that is never missing.
 pub fn check(args: &CheckArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
     if let Some(wall) = args.wall_limit {
         watchdog::watch_clock(&budget, wall);
     }
-    let last_word = LastWord::new(&budget);
+    let last_word = LastWord::new(&budget, args.json);
+    let code = answer(args, &budget, &last_word);
+    if code == USAGE {
+        last_word.say_nothing();
+    }
+    code
+}
+
+fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     let Some(mut question) = Question::read_all(&args.property) else { return USAGE };
     if let Some(entry) = &args.source.entry {
         question.property.entry.clone_from(entry);
@@ -43,7 +51,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let disputed = property.disputed();
     let checks = property.checks().chain(disputed.iter().flat_map(Property::checks));
     if args.all && disputed.is_some() {
-        eprintln!("error: --all is about properties by name: ask for no-overflow or no-arithmetic-overflow");
+        error!("--all is about properties by name: ask for no-overflow or no-arithmetic-overflow");
         return USAGE;
     }
     let options = Options { checks: checks.collect::<CheckSet>(), ..args.source.options(property) };
@@ -55,7 +63,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     if let Some(program) = &other
         && let Err(error) = std::process::Command::new(&program.path).arg("--version").output()
     {
-        eprintln!("error: {}: {error}", program.path);
+        error!("{}: {error}", program.path);
         return USAGE;
     }
     let line = ProgressLine::start();
@@ -69,7 +77,7 @@ pub fn check(args: &CheckArgs) -> u8 {
             line.note(engine, note);
         })
     };
-    let settle = |program: &Arc<Program>, property: &Property| settle_in(program, property, &budget);
+    let settle = |program: &Arc<Program>, property: &Property| settle_in(program, property, budget);
     let mut program = input.program.clone();
     if !question.instrument(&mut program) {
         return USAGE;
@@ -78,16 +86,16 @@ pub fn check(args: &CheckArgs) -> u8 {
     if args.all {
         let ask = |program: &Arc<Program>, part: &Budget| {
             let mut settled = settle_in(program, property, part);
-            settled.confirm(other.as_ref(), &|| watchdog::some_more(&budget, 0, LEAST));
+            settled.confirm(other.as_ref(), &|| watchdog::some_more(budget, 0, LEAST));
             if let Verdict::False(_) = settled.verdict {
                 last_word.know_first(&settled.verdict);
             }
             if args.strict { settled.strictly(program) } else { settled }
         };
         let left = || args.time_limit.saturating_sub(watchdog::cpu_time());
-        let findings = all::find(&program, property, &input.sources, &budget, &left, &ask);
+        let findings = all::find(&program, property, &input.sources, budget, &left, &ask);
         line.clear();
-        return tell_all(args, property, &input, findings, &budget, &last_word);
+        return tell_all(args, property, &input, findings, budget, last_word);
     }
     let mut settled = settle(&program, property);
     let mut also = None;
@@ -106,7 +114,7 @@ pub fn check(args: &CheckArgs) -> u8 {
         settled = settled.strictly(&program);
     }
     last_word.know(&settled.verdict);
-    let some_more = || watchdog::some_more(&budget, MORE, LEAST);
+    let some_more = || watchdog::some_more(budget, MORE, LEAST);
     settled.confirm(other.as_ref(), &some_more);
     if let (Verdict::True, Some((_, also))) = (&settled.verdict, &mut also) {
         also.confirm(other.as_ref(), &some_more);
@@ -120,30 +128,33 @@ pub fn check(args: &CheckArgs) -> u8 {
         || args.sarif.is_some()
         || args.report.is_some()
         || args.json;
-    let finding = Finding::new(&settled, &program, property, &input, to_the_end, &budget);
+    let finding = Finding::new(&settled, &program, property, &input, to_the_end, budget);
     let mut written = write_files(args, std::slice::from_ref(&finding));
     if let Some(path) = &args.certificate {
         let mut found = vec![(&*program, &settled)];
         found.extend(also.iter().map(|(program, settled)| (&**program, settled)));
-        written &= certificate::write(path, args, &options, &found, &budget);
+        written &= certificate::write(path, args, &options, &found, budget);
     }
     for why in &settled.rejected {
-        eprintln!("warning: evidence did not pass its check: {why}");
+        warning!("evidence did not pass its check: {why}");
     }
     let tally = settled.tally;
     if tally.not_crossed > 0 {
-        eprintln!("warning: the other solver did not settle {} of the questions", tally.not_crossed);
+        warning!("the other solver did not settle {} of the questions", tally.not_crossed);
     }
     let advice = advice::advice(args, &finding, budget.stopped());
-    let mut text = if args.quiet { String::new() } else { report::text(&finding) + &advice::text(&advice) };
-    if args.json {
-        let mut result = json::result(&finding, watchdog::cpu_time());
+    let text = if args.json {
+        let mut result = json::result(&finding);
         result["advice"] = advice.into();
-        text.push_str(&format!("{result}\n"));
-    }
+        format!("{result}\n")
+    } else if args.quiet {
+        String::new()
+    } else {
+        report::text(&finding) + &advice::text(&advice)
+    };
     let code = last_word.say(&text, &settled.verdict);
     if let Some(path) = &args.arg {
-        arg::write(path, &settled, &analysis, &input.sources, &budget);
+        arg::write(path, &settled, &analysis, &input.sources, budget);
     }
     if written { code } else { USAGE }
 }
@@ -169,13 +180,18 @@ fn tell_all(
         told.push(finding((&*findings.last.0, &findings.last.1)));
     }
     if args.certificate.is_some() {
-        eprintln!("warning: no certificate is written: it is about one answer, and not about all");
+        warning!("no certificate is written: it is about one answer, and not about all");
     }
     let written = write_files(args, &told);
     let described: Vec<String> =
         told.iter().filter_map(|f| Some(f.story.as_ref()?.described.text.clone())).collect();
     let mut text = String::new();
-    if !args.quiet {
+    if args.json {
+        let mut result = json::result(&told[0]);
+        result["violations"] = told.iter().filter(|f| f.story.is_some()).map(json::result).collect();
+        result["checks"] = findings.json();
+        text = format!("{result}\n");
+    } else if !args.quiet {
         let count = findings.violations.len();
         for (i, finding) in told.iter().enumerate() {
             if count > 1 {
@@ -184,13 +200,6 @@ fn tell_all(
             text.push_str(&report::text(finding));
         }
         text.push_str(&findings.table(&described));
-    }
-    if args.json {
-        let mut result = json::result(&told[0], watchdog::cpu_time());
-        let all = told.iter().filter(|f| f.story.is_some()).map(|f| json::result(f, watchdog::cpu_time()));
-        result["violations"] = all.collect();
-        result["checks"] = findings.json();
-        text.push_str(&format!("{result}\n"));
     }
     let code = last_word.say(&text, &verdict);
     if written { code } else { USAGE }
@@ -206,14 +215,14 @@ fn write_files(args: &CheckArgs, findings: &[Finding<'_>]) -> bool {
         if let Some(text) = text
             && let Err(error) = std::fs::write(path, text)
         {
-            eprintln!("error: {}: {error}", path.display());
+            error!("{}: {error}", path.display());
             written.set(false);
         }
     };
     if let Some(path) = &args.witness {
         let observed = finding.property.goals.iter().any(|g| matches!(g, Goal::Observer { .. }));
         if observed {
-            eprintln!("warning: no witness is written: the format cannot name an observer automaton");
+            warning!("no witness is written: the format cannot name an observer automaton");
         } else {
             write(path, witness::file(finding));
         }
@@ -242,11 +251,12 @@ const GRACE: Duration = Duration::from_millis(700);
 const MORE: u32 = 1;
 const LEAST: Duration = Duration::from_millis(500);
 
-/// The verdict line: printed once in the life of the process.
+/// The verdict line, or the JSON document: printed once in the life of the process.
 pub struct LastWord(Arc<Spoken>);
 
 #[derive(Default)]
 struct Spoken {
+    json: bool,
     printed: AtomicBool,
     known: Mutex<Option<Verdict>>,
 }
@@ -254,8 +264,8 @@ struct Spoken {
 impl LastWord {
     /// Ends the process with what is known if the budget was stopped and no verdict follows in time: an
     /// engine deep in one step must not make us late.
-    pub fn new(budget: &Budget) -> LastWord {
-        let word = LastWord(Arc::default());
+    pub fn new(budget: &Budget, json: bool) -> LastWord {
+        let word = LastWord(Arc::new(Spoken { json, ..Spoken::default() }));
         let (budget, late) = (budget.clone(), LastWord(word.0.clone()));
         let wait = move || {
             while budget.stopped().is_none() {
@@ -287,7 +297,15 @@ impl LastWord {
         *self.known() = Some(verdict.clone());
     }
 
-    /// Prints a text and the verdict line, and tells the exit status.
+    /// There is no verdict, for the question cannot be asked.
+    fn say_nothing(&self) {
+        if self.0.json && !self.0.printed.swap(true, Ordering::SeqCst) {
+            println!("{}", json::nothing());
+        }
+    }
+
+    /// Prints a text and the verdict line, and tells the exit status. With `--json` the text is the document
+    /// that says the verdict, or nothing where there is no more to say than that.
     pub fn say(&self, text: &str, verdict: &Verdict) -> u8 {
         if self.0.printed.swap(true, Ordering::SeqCst) {
             // The other thread has the word and ends the process.
@@ -295,20 +313,16 @@ impl LastWord {
                 std::thread::park();
             }
         }
-        print!("{text}");
-        match verdict {
-            Verdict::True => {
-                println!("verdict: true");
-                TRUE
-            }
-            Verdict::False(goal) => {
-                println!("verdict: false({goal})");
-                FALSE
-            }
-            Verdict::Unknown(reason) => {
-                println!("verdict: unknown ({reason})");
-                UNKNOWN
-            }
+        let (line, code) = match verdict {
+            Verdict::True => ("verdict: true".to_owned(), TRUE),
+            Verdict::False(goal) => (format!("verdict: false({goal})"), FALSE),
+            Verdict::Unknown(reason) => (format!("verdict: unknown ({reason})"), UNKNOWN),
+        };
+        match (self.0.json, text) {
+            (true, "") => println!("{}", json::bare(verdict)),
+            (true, _) => print!("{text}"),
+            (false, _) => println!("{text}{line}"),
         }
+        code
     }
 }

@@ -145,7 +145,7 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
         match entry_call::text(p, call, &replay.bug, has_main) {
             Ok(call) => text.push_str(&call),
             Err(why) => {
-                eprintln!("warning: no harness is written for `{}`: {why}", finding.property.entry);
+                warning!("no harness is written for `{}`: {why}", finding.property.entry);
                 return None;
             }
         }

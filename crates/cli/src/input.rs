@@ -1,6 +1,7 @@
 //! Reads programs: files, preprocessing, diagnostics.
 
 use crate::args::{Model, SourceArgs};
+use crate::message;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use palisade_base::{Diagnostic, Severity, SourceMap, Span};
 use palisade_cfa::Program;
@@ -50,7 +51,7 @@ pub fn load_all(args: &SourceArgs, annotated: bool) -> Option<Texts> {
                 texts.hashes.push(hash);
             }
             Err(message) => {
-                eprintln!("error: {message}");
+                error!("{message}");
                 return None;
             }
         }
@@ -64,7 +65,7 @@ pub fn compile(files: &[SourceFile], args: &SourceArgs, options: &Options) -> Op
     let mut ids = Vec::new();
     for file in files {
         let Some(id) = sources.add(&file.name, file.text.clone()) else {
-            eprintln!("error: {}: the inputs are larger than 4 GB", file.name);
+            error!("{}: the inputs are larger than 4 GB", file.name);
             return None;
         };
         ids.push(id);
@@ -85,6 +86,11 @@ fn load(path: &Path, args: &SourceArgs, annotated: bool) -> Result<(SourceFile, 
 pub fn report(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         eprintln!("{}", render(sources, diagnostic));
+        let severity = match diagnostic.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        message::keep(severity, &diagnostic.message, sources.position(diagnostic.span));
     }
 }
 

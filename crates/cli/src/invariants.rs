@@ -32,7 +32,7 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
     let (method, domain) = match choice(args) {
         Ok(choice) => choice,
         Err(message) => {
-            eprintln!("error: {message}");
+            error!("{message}");
             return USAGE;
         }
     };
@@ -49,7 +49,7 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
     if let Some(edge) = input.program.unmodelled_calls().next() {
         let at = input.sources.position(input.program.edges[edge].span);
         let at = at.map_or_else(String::new, |p| format!("{}:{}:{}: ", p.file, p.line, p.column));
-        eprintln!("error: {at}the program jumps out of functions or starts threads, which is not supported");
+        error!("{at}the program jumps out of functions or starts threads, which is not supported");
         return INCOMPLETE;
     }
     let mut program = input.program;
@@ -58,7 +58,7 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
     let functions = match functions(&program, &input.sources, args) {
         Ok(functions) => functions,
         Err(message) => {
-            eprintln!("error: {message}");
+            error!("{message}");
             return USAGE;
         }
     };

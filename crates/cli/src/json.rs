@@ -2,11 +2,11 @@
 
 use crate::finding::Finding;
 use crate::trace::{Note, TraceLine};
+use crate::{message, watchdog};
 use palisade_cfa::Assumption;
 use palisade_portfolio::Verdict;
 use palisade_witness::run::value_text;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// The version of the format, which `docs/json.md` describes.
 const FORMAT: &str = "1.0";
@@ -14,16 +14,38 @@ const FORMAT: &str = "1.0";
 /// Trace lines that are written at most.
 const TRACE_LINES: usize = 2000;
 
-/// The result as one object.
-pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
-    let (verdict, detail) = match &finding.settled.verdict {
-        Verdict::True => ("true", Value::Null),
-        Verdict::False(goal) => ("false", json!(goal)),
-        Verdict::Unknown(reason) => ("unknown", json!(reason)),
-    };
+/// What is said where there is no answer, only messages.
+pub fn nothing() -> Value {
+    json!({"version": FORMAT, "verdict": "error", "messages": message::told()})
+}
+
+/// What is said where there is no time to say more.
+pub fn bare(verdict: &Verdict) -> Value {
     let mut object = json!({
         "version": FORMAT,
-        "verdict": verdict,
+        "cpu_seconds": watchdog::cpu_time().as_secs_f64(),
+        "messages": message::told(),
+    });
+    put_verdict(&mut object, verdict);
+    object
+}
+
+fn put_verdict(object: &mut Value, verdict: &Verdict) {
+    let (name, detail) = match verdict {
+        Verdict::True => ("true", None),
+        Verdict::False(goal) => ("false", Some(("violated", goal))),
+        Verdict::Unknown(reason) => ("unknown", Some(("reason", reason))),
+    };
+    object["verdict"] = json!(name);
+    if let Some((member, text)) = detail {
+        object[member] = json!(text);
+    }
+}
+
+/// The result as one object.
+pub fn result(finding: &Finding<'_>) -> Value {
+    let mut object = json!({
+        "version": FORMAT,
         "property": finding.property.to_string(),
         "engine": finding.settled.engine,
         "evidence": finding.evidence(),
@@ -38,13 +60,10 @@ pub fn result(finding: &Finding<'_>, cpu: Duration) -> Value {
         "unfinished_checks": finding.settled.unchecked.len(),
         "failed_checks": finding.settled.rejected.len(),
         "failed_check_reasons": finding.settled.rejected,
-        "cpu_seconds": cpu.as_secs_f64(),
+        "cpu_seconds": watchdog::cpu_time().as_secs_f64(),
+        "messages": message::told(),
     });
-    match finding.settled.verdict {
-        Verdict::False(_) => object["violated"] = detail,
-        Verdict::Unknown(_) => object["reason"] = detail,
-        Verdict::True => {}
-    }
+    put_verdict(&mut object, &finding.settled.verdict);
     if let Some(places) = &finding.places {
         let invariants = finding.facts.iter().filter_map(|fact| {
             let at = places.locate(fact.span.lo)?;

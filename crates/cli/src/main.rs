@@ -1,6 +1,9 @@
 //! The command line of Palisade: the only place that touches files, the environment, the clock
 //! and exit codes.
 
+#[macro_use]
+mod message;
+
 mod advice;
 mod all;
 mod arg;
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => ExitCode::from(101),
         Err(error) => {
-            eprintln!("error: cannot start a thread: {error}");
+            error!("cannot start a thread: {error}");
             ExitCode::from(USAGE)
         }
     }
@@ -56,9 +59,15 @@ fn run() -> ExitCode {
         Some(text) if text.starts_with("-std=") || text == "-include" => format!("-{text}").into(),
         _ => word,
     });
-    let arguments = args::Arguments::parse_from(words);
+    let arguments = args::Arguments::try_parse_from(words).unwrap_or_else(|error| {
+        if error.use_stderr() && std::env::args_os().any(|word| word == "--json") {
+            message::keep("error", error.to_string().trim_start_matches("error: ").trim_end(), None);
+            println!("{}", json::nothing());
+        }
+        error.exit()
+    });
     if let Err(error) = log::start(arguments.verbose, arguments.log.as_deref()) {
-        eprintln!("error: the log cannot be written: {error}");
+        error!("the log cannot be written: {error}");
         return ExitCode::from(USAGE);
     }
     let code = match arguments.command {

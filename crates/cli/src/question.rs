@@ -31,11 +31,11 @@ impl Question {
             let other = Question::read(name)?;
             let apart = question.observers.is_some() || other.observers.is_some();
             if apart || question.property.reading != other.property.reading {
-                eprintln!("error: `{first}` and `{name}` cannot be asked together; ask one after the other");
+                error!("`{first}` and `{name}` cannot be asked together; ask one after the other");
                 return None;
             }
             if question.property.entry != other.property.entry {
-                eprintln!("error: `{first}` and `{name}` start in different functions");
+                error!("`{first}` and `{name}` start in different functions");
                 return None;
             }
             let goals = other.property.goals.into_iter();
@@ -52,13 +52,13 @@ impl Question {
         }
         if !name.ends_with(".prp") && !name.ends_with(".spc") {
             let names = Property::NAMES.join(", ");
-            eprintln!("error: unknown property `{name}`; give a .prp or .spc file or one of {names}");
+            error!("unknown property `{name}`; give a .prp or .spc file or one of {names}");
             return None;
         }
         let text = match std::fs::read_to_string(name) {
             Ok(text) => text,
             Err(error) => {
-                eprintln!("error: {name}: {error}");
+                error!("{name}: {error}");
                 return None;
             }
         };

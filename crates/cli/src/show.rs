@@ -22,7 +22,7 @@ pub fn cfa(args: &CfaArgs) -> u8 {
     let Some(input) = read(&args.source) else { return USAGE };
     let text = match args.format {
         Format::Svg => {
-            eprintln!("error: a picture shows one function: say which with --function");
+            error!("a picture shows one function: say which with --function");
             return USAGE;
         }
         Format::Text => palisade_cfa::text::print(&input.program),
@@ -47,13 +47,13 @@ fn function(args: &CfaArgs, name: &str) -> u8 {
         (Some(func), Format::Dot) => picture::dot(&input.program, &places, func),
         (Some(func), Format::Svg) => picture::svg(&input.program, &places, func),
         (Some(_), _) => {
-            eprintln!("error: one function is shown as a picture: use --format svg or --format dot");
+            error!("one function is shown as a picture: use --format svg or --format dot");
             return USAGE;
         }
         (None, _) => None,
     };
     let Some(text) = text else {
-        eprintln!("error: there is no function `{name}` with a body");
+        error!("there is no function `{name}` with a body");
         return USAGE;
     };
     // A closed pipe is no error of ours.
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs) -> u8 {
     let stdin = match args.stdin.as_ref().map(std::fs::read).transpose() {
         Ok(stdin) => stdin,
         Err(error) => {
-            eprintln!("error: {}: {error}", args.stdin.as_deref().unwrap_or(Path::new("")).display());
+            error!("{}: {error}", args.stdin.as_deref().unwrap_or(Path::new("")).display());
             return USAGE;
         }
     };
@@ -154,7 +154,7 @@ pub fn solve(args: &SolveArgs) -> u8 {
             &palisade_logic::Limits::default(),
         ),
         Err(error) => {
-            eprintln!("error: {name}: {error}");
+            error!("{name}: {error}");
             USAGE
         }
     }
@@ -186,7 +186,7 @@ pub fn man() -> u8 {
         });
     }
     if let Err(error) = rendered {
-        eprintln!("error: {error}");
+        error!("{error}");
         return USAGE;
     }
     // A closed pipe is no error of ours.

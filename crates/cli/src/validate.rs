@@ -34,7 +34,7 @@ type Malformed = String;
 pub fn validate(args: &ValidateArgs) -> u8 {
     let budget = Budget::unlimited();
     watchdog::watch(&budget, args.time_limit, args.memory_limit);
-    let last_word = check::LastWord::new(&budget);
+    let last_word = check::LastWord::new(&budget, false);
     let entries = match read_witness(args) {
         Ok(entries) => entries,
         Err(message) => return malformed(args, &message),
@@ -79,7 +79,7 @@ fn rejected(why: &str) -> (String, Verdict) {
 }
 
 fn malformed(args: &ValidateArgs, message: &str) -> u8 {
-    eprintln!("error: {}:{message}", args.witness.display());
+    error!("{}:{message}", args.witness.display());
     USAGE
 }
 

@@ -1,5 +1,6 @@
 //! What scripts rely on: exit statuses, limits, and lines that are there or not.
 
+use serde_json::Value;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
@@ -30,25 +31,102 @@ const HARD: &str = "extern unsigned long __VERIFIER_nondet_ulong(void);\nvoid re
     return 0;\n}\n";
 
 #[test]
-fn quiet_leaves_the_verdict_and_json() {
+fn quiet_leaves_the_verdict() {
     let quiet = check("quiet", FAILS, &["--quiet"]);
     assert_eq!((stdout(&quiet).as_str(), quiet.status.code()), ("verdict: false(unreach-call)\n", Some(1)));
-    let both = stdout(&check("json", FAILS, &["-q", "--json"]));
-    let lines: Vec<&str> = both.lines().collect();
-    assert_eq!(lines.len(), 2, "{both}");
-    let json: serde_json::Value = serde_json::from_str(lines[0]).expect("JSON");
-    assert_eq!(json["version"], "1.0");
-    assert_eq!(json["description"], "assertion `x == 2` fails: x is 1");
+}
+
+/// What a schema says is wrong with a value, in the part of the language that ours is written in.
+fn violations(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let part = root.pointer(name.trim_start_matches('#')).expect("a definition");
+        return violations(root, part, value, at, found);
+    }
+    if let Some(ways) = schema["anyOf"].as_array() {
+        let fails = |way| {
+            let mut found = Vec::new();
+            violations(root, way, value, at, &mut found);
+            !found.is_empty()
+        };
+        if ways.iter().all(fails) {
+            found.push(format!("{at}: none of the ways"));
+        }
+        return;
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(n) if n.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let is = |name: &Value| name == kind || name == "number" && kind == "integer";
+    let fits = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(kinds) => kinds.iter().any(is),
+        name => is(name),
+    };
+    let allowed = schema["enum"].as_array().is_none_or(|all| all.contains(value));
+    if !fits || !allowed || schema.get("const").is_some_and(|only| only != value) {
+        found.push(format!("{at}: {value}"));
+    }
+    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+        violations(root, &schema["items"], item, &format!("{at}[{i}]"), found);
+    }
+    let Some(members) = value.as_object() else { return };
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if !members.contains_key(name) {
+            found.push(format!("{at}: no {name}"));
+        }
+    }
+    for (name, member) in members {
+        let at = format!("{at}.{name}");
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+            (Some(part), _) => violations(root, part, member, &at, found),
+            (None, Value::Bool(false)) => found.push(format!("{at}: not in the schema")),
+            (None, others) => violations(root, others, member, &at, found),
+        }
+    }
 }
 
 #[test]
-fn json_has_no_member_that_the_documentation_does_not_name() {
+fn json_is_all_that_standard_output_holds_and_keeps_to_its_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/result.schema.json")).expect("JSON");
     let documentation = include_str!("../../../docs/json.md");
-    let text = stdout(&check("members", FAILS, &["-q", "--json"]));
-    let json: serde_json::Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
-    for name in json.as_object().expect("an object").keys() {
-        assert!(documentation.contains(&format!("`{name}`")), "{name}");
+    for name in schema["$defs"]["result"]["properties"].as_object().expect("members").keys() {
+        assert!(documentation.contains(&format!("`{name}`")), "{name} is not documented");
     }
+    let loops = "extern int __VERIFIER_nondet_int(void); extern void reach_error(void);\nint main(void) {\n\
+        int n = __VERIFIER_nondet_int(), i = 0;\n  while (i < n) i++;\n  if (n >= 0 && i != n) reach_error();\n}\n";
+    for (name, program, arguments, verdict, code) in [
+        ("fails", FAILS, &[][..], "false", 1),
+        ("holds", loops, &[], "true", 0),
+        ("all", FAILS, &["--all"], "false", 1),
+        ("limit", HARD, &["--time-limit", "1s"], "unknown", 3),
+        ("syntax", "int main(void) { return 0 }\n", &[], "error", 2),
+        ("property", FAILS, &["--property", "no-such"], "error", 2),
+        ("usage", FAILS, &["--no-such-option"], "error", 2),
+        ("missing", FAILS, &["no-such-file.c"], "error", 2),
+    ] {
+        let output = check(name, program, &[&["--json"], arguments].concat());
+        let text = stdout(&output);
+        let json: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}: {text}"));
+        let mut found = Vec::new();
+        violations(&schema, &schema, &json, "", &mut found);
+        assert_eq!(found, [""; 0], "{name}: {text}");
+        assert_eq!((&json["verdict"], output.status.code()), (&verdict.into(), Some(code)), "{name}: {text}");
+        let errors = json["messages"].as_array().expect("messages").len();
+        assert_eq!(errors > 0, verdict == "error", "{name}: {text}");
+    }
+    let json = stdout(&check("syntax", "int main(void) { return 0 }\n", &["--json"]));
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["messages"][0]["at"]["line"], 1, "{json}");
+    // The schema is one that things can fail.
+    let mut found = Vec::new();
+    violations(&schema, &schema, &serde_json::json!({"version": "1.0", "extra": 1}), "", &mut found);
+    assert_eq!(found.len(), 3, "{found:?}");
 }
 
 #[test]
@@ -95,7 +173,7 @@ fn undefined_behaviour_before_the_property_is_shown_with_its_run() {
     let program = "extern int __VERIFIER_nondet_int(void);\nextern void reach_error(void);\nint main(void) {\n\
         int a[2] = {0, 0}, i = __VERIFIER_nondet_int();\n  if (i != 7)\n    return 0;\n  int x = a[i];\n\
         if (x == x)\n    reach_error();\n  return 0;\n}\n";
-    let output = check("undefined", program, &["--json"]);
+    let output = check("undefined", program, &[]);
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(3), "{text}");
     let reason = "verdict: unknown (a run meets undefined behaviour before it reaches the property: ";
@@ -106,8 +184,8 @@ fn undefined_behaviour_before_the_property_is_shown_with_its_run() {
     );
     assert!(text.contains("in main at f.c:7:") && text.contains("inputs: 7"), "{text}");
     assert!(text.contains("try: --property valid-deref"), "{text}");
-    let json = text.lines().find(|l| l.starts_with('{')).expect("a line of JSON");
-    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let text = stdout(&check("undefined", program, &["--json"]));
+    let json: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(json["undefined"]["settled_by"], "valid-deref");
     let settled = check("settled", program, &["--property", "valid-deref"]);
     assert!(stdout(&settled).ends_with("verdict: false(valid-deref)\n"));

@@ -42,8 +42,7 @@ fn all_outputs_have_the_same_description() {
     let outputs = ["--sarif", &sarif, "--report", &page, "--witness", &witness];
     let text = stdout(&[&property[..], &outputs[..]].concat());
     let what = "heap#1 (16 bytes, allocated at use_after_free.c:10), freed at use_after_free.c:12";
-    let json = text.lines().find(|l| l.starts_with('{')).expect("a line of JSON");
-    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(json["description"].as_str().is_some_and(|d| d.contains(what)), "{json}");
     assert_eq!(json["related"][0]["what"], "allocated here");
     assert_eq!(json["related"][1]["line"], 12);

@@ -5,7 +5,6 @@
 //!
 //! A fact about what a loop has computed so far may speak about its [`History`].
 
-use palisade_base::Span;
 use palisade_cfa::*;
 
 /// A ghost array that remembers the passes of a loop: whenever control gets to the loop head, the element
@@ -76,16 +75,7 @@ impl Invariants {
     }
 
     fn add_var(&mut self, added: Added, name: &str, ty: TypeId, kind: VarKind) -> VarId {
-        self.vars.push(Var {
-            name: name.into(),
-            ty,
-            kind,
-            address_taken: false,
-            init: Init::Unknown,
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        });
+        self.vars.push(Var::made_up(name, ty, kind));
         self.added.push(added);
         VarId((self.base[2] + self.vars.len() - 1) as u32)
     }

@@ -44,16 +44,7 @@ impl Lowerer<'_> {
         // The first call is the one that nobody sees.
         let span = self.typed.funcs[f].span;
         let ty = self.int_type(IntTy::I32);
-        let called = self.pool.program.vars.push(Var {
-            name: ".called".into(),
-            ty,
-            kind: VarKind::Global,
-            address_taken: false,
-            init: Init::Image(Vec::new()),
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        });
+        let called = self.pool.program.vars.push(Var::made_up_global(".called", ty));
         let called = self.pool.var(called);
         let before = self.pool.load(called);
         let (again, first, after) =

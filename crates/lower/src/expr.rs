@@ -203,16 +203,7 @@ impl Lowerer<'_> {
         let span = func.span;
         let ty = self.scalar_type(Scalar::BOOL);
         let var = *self.weak.entry(f).or_insert_with(|| {
-            self.pool.program.vars.push(Var {
-                name: ".weak".into(),
-                ty,
-                kind: VarKind::Global,
-                address_taken: false,
-                init: Init::Unknown,
-                read_only: false,
-                span,
-                scope: Span::NONE,
-            })
+            self.pool.program.vars.push(Var { span, ..Var::made_up(".weak", ty, VarKind::Global) })
         });
         Some(self.pool.load_var(var))
     }

@@ -19,16 +19,7 @@ impl Lowerer<'_> {
         let Type::Func(sig) = &self.pool.program.types[self.pool.program.funcs[func].ty] else { return };
         if sig.variadic {
             let ty = self.scalar_type(Scalar::Ptr);
-            let hidden = self.pool.program.vars.push(Var {
-                name: ".varargs".into(),
-                ty,
-                kind: VarKind::Param(func),
-                address_taken: false,
-                init: Init::Unknown,
-                read_only: false,
-                span: Span::NONE,
-                scope: Span::NONE,
-            });
+            let hidden = self.pool.program.vars.push(Var::made_up(".varargs", ty, VarKind::Param(func)));
             params.push(hidden);
             self.at.varargs = Some(hidden);
         }

@@ -213,16 +213,11 @@ impl<'a> Lowerer<'a> {
         while self.temp_names.len() <= n {
             self.temp_names.push(format!(".{}", self.temp_names.len()).into());
         }
-        let var = self.pool.program.vars.push(Var {
-            name: self.temp_names[n].clone(),
+        let var = self.pool.program.vars.push(Var::made_up(
+            self.temp_names[n].clone(),
             ty,
-            kind: VarKind::Temp(self.at.func),
-            address_taken: false,
-            init: Init::Unknown,
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        });
+            VarKind::Temp(self.at.func),
+        ));
         self.at.locals.push(var);
         var
     }

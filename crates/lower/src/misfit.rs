@@ -148,16 +148,7 @@ impl Path<'_> {
 
     /// A new temporary of the function.
     fn temp(&mut self, ty: TypeId) -> PlaceId {
-        let var = self.program.vars.push(Var {
-            name: ".fit".into(),
-            ty,
-            kind: VarKind::Temp(self.owner),
-            address_taken: false,
-            init: Init::Unknown,
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        });
+        let var = self.program.vars.push(Var::made_up(".fit", ty, VarKind::Temp(self.owner)));
         if let Some(body) = &mut self.program.funcs[self.owner].body {
             body.locals.push(var);
         }

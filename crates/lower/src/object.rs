@@ -339,14 +339,9 @@ impl Lowerer<'_> {
         }
         let ty = self.type_id(self.typed.objects[obj].ty.ty);
         let var = self.pool.program.vars.push(Var {
-            name: format!(".table{}", obj.0).into(),
-            ty,
-            kind: VarKind::Global,
-            address_taken: false,
             init: Init::Image(items),
             read_only: true,
-            span: Span::NONE,
-            scope: Span::NONE,
+            ..Var::made_up(format!(".table{}", obj.0), ty, VarKind::Global)
         });
         self.pool.var(var)
     }

@@ -1,30 +1,20 @@
 //! Contracts against the interpreter: whatever contracts are put in place of the calls of a random
 //! recursive program, if the woven program is proved then no run of the program goes wrong.
 
-use palisade_base::{Budget, SourceMap};
-use palisade_cfa::{DataModel, IntTy, Program};
+mod common;
+
+use common::compile;
+use palisade_base::Budget;
+use palisade_cfa::IntTy;
 use palisade_check::court::Court;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::summaries::Summaries;
 use palisade_engines::{Engine, Outcome as Found};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
-use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
 use palisade_task::contracts::{self, Atom, Clause, Contract, Relation, Term, Value};
 use palisade_testkit::Rng;
 use std::sync::Arc;
-
-fn compile(text: &str) -> Program {
-    let property = Property::assertions();
-    let mut sources = SourceMap::default();
-    let file = sources.add("random.c", text.to_string()).expect("small");
-    let checks = property.checks().collect::<CheckSet>();
-    let options = Options { checks, entry: property.entry.clone(), ..Options::default() };
-    let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
-    let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-    palisade_property::instrument(&mut program, &property);
-    program
-}
 
 /// Two functions that call each other, or themselves, and a condition on what they return.
 fn random_program(rng: &mut Rng) -> String {
@@ -79,7 +69,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
     let (mut proved, mut refused, mut wrong) = (0, 0, 0);
     for _ in 0..60 {
         let text = random_program(&mut rng);
-        let source = Arc::new(compile(&text));
+        let source = Arc::new(compile(&text, &Property::assertions()));
         let task = palisade_reduce::task(&source, 1, 100_000).expect("small");
         let Ok(funcs) = contracts::candidates(&source) else { continue };
         let config = Config { step_limit: 5_000, memory_limit: 16 << 20, ..Config::default() };
@@ -121,7 +111,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
 fn woven_programs_are_well_formed() {
     let mut rng = Rng::new(3);
     for _ in 0..50 {
-        let source = compile(&random_program(&mut rng));
+        let source = compile(&random_program(&mut rng), &Property::assertions());
         let Ok(funcs) = contracts::candidates(&source) else { continue };
         let contracts: Vec<Contract> = funcs
             .iter()
@@ -153,6 +143,6 @@ fn functions_that_do_more_than_compute_have_no_contract() {
             "{header}{body}\nint main(void) {{ int x = __VERIFIER_nondet_int(); {call};
                if (x == 5) reach_error(); return 0; }}"
         );
-        assert!(contracts::candidates(&compile(&text)).is_err(), "{body}");
+        assert!(contracts::candidates(&compile(&text, &Property::assertions())).is_err(), "{body}");
     }
 }

@@ -5,10 +5,12 @@
 //! both directions, and operands with side effects, whose order is open. `PALISADE_LANGUAGE` sets
 //! how many programs there are, `PALISADE_LANGUAGE_FROM` which is the first.
 
-use palisade_base::{Budget, SourceMap, Stop};
-use palisade_cfa::{CheckKind, DataModel, EdgeId, Program, Scalar};
+mod common;
+
+use common::compile;
+use palisade_base::{Budget, Stop};
+use palisade_cfa::{CheckKind, EdgeId, Program, Scalar};
 use palisade_interp::{Config, Discard, Inputs, Interp, Outcome};
-use palisade_lower::{CheckSet, Options};
 use palisade_portfolio::{Verdict, registry, settle};
 use palisade_property::Property;
 use palisade_testkit::Rng;
@@ -158,20 +160,6 @@ int main(void) {
         let _ = writeln!(text, "    if ({checked} == {value}) reach_error();\n    return 0;\n}}");
         text
     }
-}
-
-fn compile(text: &str, property: &Property) -> Program {
-    let mut sources = SourceMap::default();
-    let file = sources.add("random.c", text.to_string()).expect("small");
-    let options = Options {
-        checks: property.checks().collect::<CheckSet>(),
-        entry: property.entry.clone(),
-        ..Options::default()
-    };
-    let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
-    let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-    palisade_property::instrument(&mut program, property);
-    program
 }
 
 /// Takes all choices in turn: a run for each, the next one after the last.

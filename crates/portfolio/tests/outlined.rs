@@ -1,11 +1,13 @@
 //! Functions that are not followed: on random programs, what is proved without them holds.
 
-use palisade_base::{Budget, SourceMap};
-use palisade_cfa::{CheckKind, DataModel, Program};
+mod common;
+
+use common::compile;
+use palisade_base::Budget;
+use palisade_cfa::CheckKind;
 use palisade_engines::bmc::Bmc;
 use palisade_engines::{Engine, Outcome};
 use palisade_interp::{Config, Discard, Interp, Outcome as RunOutcome, Random};
-use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
 use palisade_testkit::Rng;
 use std::fmt::Write;
@@ -60,17 +62,6 @@ impl Generator {
         let _ = writeln!(this.text, "if ({what} == {}) reach_error(); return 0; }}", this.rng.below(3));
         this.text
     }
-}
-
-fn compile(text: &str, property: &Property) -> Program {
-    let mut sources = SourceMap::default();
-    let file = sources.add("random.c", text.to_string()).expect("small");
-    let checks = property.checks().collect::<CheckSet>();
-    let options = Options { checks, entry: property.entry.clone(), ..Options::default() };
-    let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
-    let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-    palisade_property::instrument(&mut program, property);
-    program
 }
 
 #[test]

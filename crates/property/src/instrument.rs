@@ -48,21 +48,8 @@ fn forbid_call(program: &mut Program, name: &str) {
 fn fresh_params(program: &mut Program, func: FuncId) -> Vec<VarId> {
     let Type::Func(signature) = &program.types[program.funcs[func].ty] else { return Vec::new() };
     let types = signature.params.clone();
-    let param = |(i, ty): (usize, TypeId)| made_up(format!(".arg{i}"), ty, VarKind::Param(func));
+    let param = |(i, ty): (usize, TypeId)| Var::made_up(format!(".arg{i}"), ty, VarKind::Param(func));
     types.into_iter().enumerate().map(|p| program.vars.push(param(p))).collect()
-}
-
-fn made_up(name: String, ty: TypeId, kind: VarKind) -> Var {
-    Var {
-        name: name.into(),
-        ty,
-        kind,
-        address_taken: false,
-        init: Init::Unknown,
-        read_only: false,
-        span: Span::NONE,
-        scope: Span::NONE,
-    }
 }
 
 fn forbid_label(program: &mut Program, name: &str) {
@@ -130,7 +117,7 @@ fn fresh_result(program: &mut Program, func: FuncId) -> VarId {
         unreachable!("the verifier admits functions of function type only")
     };
     let ty = signature.ret;
-    let result = program.vars.push(made_up(".result".into(), ty, VarKind::Temp(func)));
+    let result = program.vars.push(Var::made_up(".result", ty, VarKind::Temp(func)));
     if let Some(body) = &mut program.funcs[func].body {
         body.locals.push(result);
     }

@@ -10,7 +10,7 @@
 //! That a call ends is not said of the new body either; and an object that the old one freed stays alive, so
 //! nothing is outlined where a check asks for that.
 
-use palisade_base::{Idx, IdxVec, Span};
+use palisade_base::{Idx, IdxVec};
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use palisade_task::{Frame, Task, TooLarge, compact, inline};
@@ -345,16 +345,7 @@ fn replace(source: &Program, calls: &CallGraph, func: FuncId, program: &mut Prog
     let outside = program.funcs.push(outside);
     let mut locals = Vec::new();
     let result = (!matches!(source.types[ret], Type::Void)).then(|| {
-        let var = program.vars.push(Var {
-            name: ".result".into(),
-            ty: ret,
-            kind: VarKind::Temp(func),
-            address_taken: false,
-            init: Init::Unknown,
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        });
+        let var = program.vars.push(Var::made_up(".result", ret, VarKind::Temp(func)));
         locals.push(var);
         var
     });

@@ -21,7 +21,6 @@
 //! its arguments: the functions, and all that they call, use no memory and no globals
 //! ([`candidates`]). It is about failing checks only, so checks of the heap are not allowed.
 
-use palisade_base::Span;
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use rustc_hash::FxHashSet;
@@ -297,16 +296,8 @@ struct Weaver<'a> {
 impl Weaver<'_> {
     /// A new variable of a function.
     fn variable(&mut self, func: FuncId, ty: TypeId) -> VarId {
-        self.p.vars.push(Var {
-            name: format!(".contract{}", self.p.vars.len()).into(),
-            ty,
-            kind: VarKind::Temp(func),
-            address_taken: false,
-            init: Init::Unknown,
-            read_only: false,
-            span: Span::NONE,
-            scope: Span::NONE,
-        })
+        let name = format!(".contract{}", self.p.vars.len());
+        self.p.vars.push(Var::made_up(name, ty, VarKind::Temp(func)))
     }
 
     fn value(&mut self, var: VarId) -> ExprId {

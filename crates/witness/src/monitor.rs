@@ -317,16 +317,7 @@ const COUNTER: IntTy = IntTy { bits: 32, signed: false };
 
 fn counter(program: &mut Program) -> VarId {
     let ty = program.types.push(Type::Int(COUNTER));
-    program.vars.push(Var {
-        name: ".segment".into(),
-        ty,
-        kind: VarKind::Global,
-        address_taken: false,
-        init: Init::Image(Vec::new()),
-        read_only: false,
-        span: Span::NONE,
-        scope: Span::NONE,
-    })
+    program.vars.push(Var::made_up_global(".segment", ty))
 }
 
 struct Weaver<'p> {

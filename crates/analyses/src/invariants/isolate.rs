@@ -255,16 +255,7 @@ impl Builder<'_> {
             let var = free.unwrap_or_else(|| {
                 let program = &mut self.task.program;
                 let ty = program.types.push(Type::Int(ty));
-                let var = program.vars.push(Var {
-                    name: ".unknown".into(),
-                    ty,
-                    kind: VarKind::Temp(program.entry),
-                    address_taken: false,
-                    init: Init::Unknown,
-                    read_only: false,
-                    span: Span::NONE,
-                    scope: Span::NONE,
-                });
+                let var = program.vars.push(Var::made_up(".unknown", ty, VarKind::Temp(program.entry)));
                 temps.push(var);
                 var
             });
