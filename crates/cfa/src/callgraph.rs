@@ -69,6 +69,26 @@ impl CallGraph {
         self.reachable[func]
     }
 
+    /// The edges of each function together with all that it calls, each call counted; the calls of recursive
+    /// functions among themselves are not followed.
+    pub fn sizes(&self, program: &Program) -> IdxVec<FuncId, u64> {
+        let mut own: IdxVec<FuncId, (u64, Vec<FuncId>)> = IdxVec::filled((0, Vec::new()), self.callees.len());
+        for id in program.edges.ids() {
+            let (edges, called) = &mut own[program.locs[program.edges[id].src].func];
+            *edges += 1;
+            called.extend(self.targets(program, id));
+        }
+        let mut sizes = IdxVec::filled(0u64, self.callees.len());
+        let mut order: Vec<FuncId> = sizes.ids().collect();
+        order.sort_by_key(|&f| self.scc[f]);
+        for f in order {
+            let (edges, called) = &own[f];
+            let inner = called.iter().filter(|&&g| self.scc[g] != self.scc[f]).map(|&g| sizes[g]);
+            sizes[f] = inner.fold(*edges, u64::saturating_add);
+        }
+        sizes
+    }
+
     /// The functions that a call edge may reach.
     pub fn targets(&self, program: &Program, edge: EdgeId) -> Vec<FuncId> {
         match &program.edges[edge].op {

@@ -6,6 +6,12 @@ using namespace Parma_Polyhedra_Library;
 
 namespace {
 
+// At its start the library makes the processor round up, for the whole process. The domains here compute with
+// rationals and need none of that; everything else in the process needs the usual rounding.
+struct UsualRounding {
+  UsualRounding() { restore_pre_PPL_rounding(); }
+} usual_rounding;
+
 struct Wide {
   uint64_t lo;
   int64_t hi;

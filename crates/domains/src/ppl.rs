@@ -453,6 +453,13 @@ mod tests {
         }
     }
 
+    /// With the library in the process numbers are still rounded to the nearest.
+    #[test]
+    fn rounding_is_as_usual() {
+        let _ = Ppl::<RationalBox>::top(&PplSpace::new());
+        assert_eq!("0.3".parse::<f64>().map(f64::to_bits), Ok(0.3_f64.to_bits()));
+    }
+
     #[test]
     fn boxes_agree_with_rational_box() {
         for seed in 0..80 {

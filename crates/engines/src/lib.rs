@@ -33,10 +33,10 @@ pub trait Engine {
     /// notes about where the engine stands.
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;
 
-    /// Whether the task is one of those that the engine is made for, by what its program does. Others may be
-    /// settled by it too, by chance.
-    fn is_made_for(&self, _task: &Task) -> bool {
-        false
+    /// How many times the time of others it should have on a task: more than once where the program does what
+    /// the engine is made for, and the more the fewer programs do that.
+    fn favour(&self, _task: &Task) -> u32 {
+        1
     }
 
     /// Whether it looks at nothing but the program that the task was made of.

@@ -128,8 +128,8 @@ const LARGE: usize = 5_000;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 
-/// How much more time than others an engine gets on tasks that it is made for.
-const FAVOUR: u32 = 3;
+/// How much more time the smaller form of a program gets.
+const SMALLER: u32 = 4;
 
 /// Settles the property of an instrumented program with the analysis of a name, or with all of
 /// them (`auto`).
@@ -236,17 +236,23 @@ fn run(
         None
     };
     let mut runners = Vec::new();
-    for (number, task) in tasks.iter().enumerate() {
+    // The smaller form of a program comes first and has more of the time: if it is enough, it is so soon.
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|&number| tasks[number].program.edges.len());
+    let whole = tasks.iter().any(|task| !task.outlined);
+    for (rank, &number) in order.iter().enumerate() {
+        let task = &tasks[number];
+        let share = if rank + 1 < tasks.len() { SMALLER } else { 1 };
         for Analysis { engine, weight, .. } in analyses {
-            if number > 0 && engine.looks_at_source() {
+            if engine.looks_at_source() && task.outlined && whole {
                 continue;
             }
             let attempt = &attempt;
             let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), number, turn, alone);
             // Asked before anything runs, so not where the answer takes long.
             let small = task.program.edges.len() < LARGE;
-            let favour = if small && engine.is_made_for(task) { FAVOUR } else { 1 };
-            let weight = favour * weight.unwrap_or(1);
+            let favour = if small { engine.favour(task) } else { 1 };
+            let weight = share * favour * weight.unwrap_or(1);
             runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
         }
     }

@@ -146,3 +146,30 @@ fn functions_that_do_more_than_compute_have_no_contract() {
         assert!(contracts::candidates(&compile(&text, &Property::assertions())).is_err(), "{body}");
     }
 }
+
+/// Functions that each call the next one twice: more calls than can be followed. What holds of all results is
+/// proved function by function, and what does not hold of some is not.
+#[test]
+fn calls_that_multiply_are_taken_one_function_at_a_time() {
+    let mut functions = "int f0(int x) { if (x > 1000) return 1000; return x < 0 ? 0 : x; }\n".to_owned();
+    for i in 1..=20 {
+        functions += &format!("int f{i}(int x) {{ int a = f{0}(x); return f{0}(a + 1); }}\n", i - 1);
+    }
+    let budget = Budget::unlimited();
+    for (wrong, holds) in [("r < 0 || r > 1000", true), ("r < 0 || r > 999", false)] {
+        let text = format!(
+            "int __VERIFIER_nondet_int(void); void reach_error(void);\n{functions}int main(void) {{
+               int r = f20(__VERIFIER_nondet_int()); if ({wrong}) reach_error(); return 0; }}\n"
+        );
+        let source = Arc::new(compile(&text, &Property::assertions()));
+        assert!(palisade_reduce::task(&source, 1, 100_000).is_err(), "it is small after all");
+        let task = palisade_reduce::outlined_task(&source, 1, 100_000).expect("small");
+        match Summaries.run(&task, &budget, &|_| ()) {
+            Found::Proof(certificate) => {
+                assert!(holds, "{wrong}");
+                assert_eq!(palisade_check::certificate(&task, &certificate, &Court::new(&budget)), Ok(()));
+            }
+            _ => assert!(!holds, "{wrong}"),
+        }
+    }
+}

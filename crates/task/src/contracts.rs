@@ -1,7 +1,9 @@
-//! Contracts of recursive functions: calls give way to what is claimed about them.
+//! Contracts of functions: calls give way to what is claimed about them.
 //!
 //! A [`Contract`] of a function says what its callers guarantee and how its result depends on its
-//! parameters. [`weave`] makes of a program and contracts a program without the recursion:
+//! parameters. It is for functions that cannot be followed wherever they are called: recursive
+//! ones, and those whose calls multiply. [`weave`] makes of a program and contracts a program
+//! without these calls:
 //!
 //! * it starts with a choice: either the old entry is called, or one of the functions with a
 //!   contract, on arbitrary arguments that its callers may pass, after which the claims about its
@@ -21,6 +23,7 @@
 //! its arguments: the functions, and all that they call, use no memory and no globals
 //! ([`candidates`]). It is about failing checks only, so checks of the heap are not allowed.
 
+use palisade_base::IdxVec;
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use rustc_hash::FxHashSet;
@@ -110,14 +113,28 @@ pub struct Claim {
     pub clause: usize,
 }
 
-/// The recursive functions that a run may call and that can have a contract, in order; or why
+/// From so many edges on, each call followed, a program is too large to follow its calls.
+const LARGE: u64 = 10_000;
+
+/// The functions that a run may call, that should have a contract and that can, in order; or why
 /// contracts cannot be used for the program.
 pub fn candidates(p: &Program) -> Result<Vec<FuncId>, String> {
     let calls = CallGraph::new(p);
-    let recursive = p.funcs.ids().filter(|&f| calls.is_reachable(f) && calls.is_recursive(f));
-    let fit: Vec<FuncId> = recursive.filter(|&f| fits(p, &calls, f)).collect();
+    let reachable: Vec<FuncId> = p.funcs.ids().filter(|&f| calls.is_reachable(f)).collect();
+    let mut unfit: Vec<FuncId> = reachable.iter().copied().filter(|&f| calls.is_recursive(f)).collect();
+    if unfit.is_empty() && calls.sizes(p)[p.entry] >= LARGE {
+        // Without the functions that are called more than once no function has two copies.
+        let mut called = IdxVec::filled(0u32, p.funcs.len());
+        for edge in p.edges.ids().filter(|&e| calls.is_reachable(p.locs[p.edges[e].src].func)) {
+            calls.targets(p, edge).into_iter().for_each(|f| called[f] += 1);
+        }
+        unfit = reachable.into_iter().filter(|&f| called[f] > 1).collect();
+    }
+    let fit: Vec<FuncId> = unfit.into_iter().filter(|&f| fits(p, &calls, f)).collect();
     if fit.is_empty() {
-        return Err("there is no recursive function that computes with its arguments alone".into());
+        return Err(
+            "there is no recursive or often called function that computes with its arguments alone".into()
+        );
     }
     let strange = p.edges.iter().find_map(|e| match e.op {
         Op::Check { kind, .. } if !local(kind) => Some(kind),

@@ -56,8 +56,9 @@ impl Engine for Concrete {
     }
 
     /// Without inputs there is little but one run, however long.
-    fn is_made_for(&self, task: &Task) -> bool {
-        !task.source.edges.iter().any(|e| matches!(e.op, Op::Havoc { input: true, .. }))
+    fn favour(&self, task: &Task) -> u32 {
+        let asks = task.source.edges.iter().any(|e| matches!(e.op, Op::Havoc { input: true, .. }));
+        if asks { 1 } else { 3 }
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {

@@ -98,8 +98,8 @@ impl Engine for Accumulations {
         "folds"
     }
 
-    fn is_made_for(&self, task: &Task) -> bool {
-        Folds::new(&task.program, Invariants::none(&task.program)).is_some()
+    fn favour(&self, task: &Task) -> u32 {
+        Folds::new(&task.program, Invariants::none(&task.program)).map_or(1, |_| 8)
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
@@ -126,8 +126,8 @@ impl Engine for Memory {
         "pointers"
     }
 
-    fn is_made_for(&self, task: &Task) -> bool {
-        Pointers::new(&task.program).is_some()
+    fn favour(&self, task: &Task) -> u32 {
+        Pointers::new(&task.program).map_or(1, |_| 3)
     }
 
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {

@@ -13,6 +13,11 @@ use rustc_hash::FxHashSet;
 /// Conflicts of the SAT solver that a question may take while candidates are dropped on suspicion.
 const CONFLICTS: u64 = 300;
 
+/// Conflicts that a question may take that is asked of a solver of its own.
+const CONFLICTS_ALONE: u64 = 200;
+/// Terms of such a question, at most.
+const TERMS_ALONE: usize = 4000;
+
 /// A fact that may hold at loop heads.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
@@ -247,6 +252,48 @@ impl Refiner<'_> {
         Ok(Some(at))
     }
 
+    /// Whether a question has no answer, as a solver sees for which it is all there is: what is asserted lets it
+    /// compute with equations and bounds, where assumptions of one question among many do not.
+    fn is_refuted_alone(&mut self, question: &[Term]) -> bool {
+        let mut solver = BvSolver::new();
+        let limits =
+            Limits { budget: self.budget.clone(), conflicts: Some(CONFLICTS_ALONE), ..Limits::default() };
+        solver.set_limits(limits);
+        question.iter().for_each(|&t| solver.assert(&mut self.terms, t));
+        solver.check(&mut self.terms, &[]).is_unsat()
+    }
+
+    /// Parts, by candidate, with which a question has no answer, if that is easily seen: none, or as few as can be
+    /// found by leaving out one half, one quarter and so on.
+    fn core_alone(&mut self, question: &[Term], parts: &[(usize, Term)]) -> Option<Vec<usize>> {
+        let all: Vec<Term> = question.iter().copied().chain(parts.iter().map(|(_, part)| *part)).collect();
+        if self.terms.subterms(&all).len() > TERMS_ALONE {
+            return None;
+        }
+        if self.is_refuted_alone(question) {
+            return Some(Vec::new());
+        }
+        if !self.is_refuted_alone(&all) {
+            return None;
+        }
+        let mut core = parts.to_vec();
+        let mut size = core.len().div_ceil(2);
+        while size > 0 {
+            let mut at = 0;
+            while at < core.len() {
+                let rest = core[..at].iter().chain(&core[(at + size).min(core.len())..]);
+                let fewer: Vec<Term> = question.iter().copied().chain(rest.map(|(_, part)| *part)).collect();
+                if self.is_refuted_alone(&fewer) {
+                    core.drain(at..(at + size).min(core.len()));
+                } else {
+                    at += size;
+                }
+            }
+            size = if size == 1 { 0 } else { size.div_ceil(2) };
+        }
+        Some(core.into_iter().map(|(i, _)| i).collect())
+    }
+
     /// Shows that a segment ends in an error (without `head`) never, or at a loop head only in states of all
     /// candidates that are needed there. Notes what that needs. If it is not so, drops the candidates that can
     /// be broken.
@@ -266,6 +313,10 @@ impl Refiner<'_> {
         if let Some(from) = from {
             let mut known = question.clone();
             known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
+            if let Some(core) = self.core_alone(&known, &parts) {
+                core.into_iter().for_each(|i| self.needed[from][i] = true);
+                return Ok(true);
+            }
             if self.solver.check(&mut self.terms, &known).is_unsat() {
                 return Ok(true);
             }

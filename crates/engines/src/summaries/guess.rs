@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 const MAX_ENSURES: usize = 48;
 /// Functions of more parameters have clauses about single parameters only.
 const MAX_PARAMS: usize = 3;
+/// Bounds of the result that are tried on each side.
+const BOUNDS: usize = 4;
 /// Constants beyond this do not take part.
 const LARGEST: i128 = 1 << 40;
 
@@ -277,22 +279,24 @@ impl Guess {
         same.then(|| Atom { ty: self.result, ..self.atom(terms.to_vec(), -first, Relation::Zero) })
     }
 
-    /// The closest bounds of the sum among the constants. A bound of the result alone may be far off.
+    /// The closest bounds of the sum among the constants. A bound of the result alone may be far off, and some
+    /// more are tried: what was observed may not be all that there is.
     fn bounds(&self, terms: &[Term], sums: &[i128]) -> Vec<Atom> {
         let mut found = Vec::new();
         let (Some(&min), Some(&max)) = (sums.iter().min(), sums.iter().max()) else { return found };
         let alone = terms.len() == 1;
         let lowest = self.result.decode(self.result.min_bits());
-        if let Some(&c) = self.constants.range(..=min).next_back()
-            && if alone { c > lowest } else { min - c < 2 }
-        {
-            found.push(self.atom(terms.to_vec(), -c, Relation::AtLeastZero));
+        let count = if alone { BOUNDS } else { 1 };
+        for &c in self.constants.range(..=min).rev().take(count) {
+            if if alone { c > lowest } else { min - c < 2 } {
+                found.push(self.atom(terms.to_vec(), -c, Relation::AtLeastZero));
+            }
         }
-        if let Some(&c) = self.constants.range(max..).next()
-            && (alone || c - max < 2)
-        {
-            let negated = terms.iter().map(|t| Term { factor: -t.factor, ..*t }).collect();
-            found.push(self.atom(negated, c, Relation::AtLeastZero));
+        for &c in self.constants.range(max..).take(count) {
+            if alone || c - max < 2 {
+                let negated = terms.iter().map(|t| Term { factor: -t.factor, ..*t }).collect();
+                found.push(self.atom(negated, c, Relation::AtLeastZero));
+            }
         }
         found
     }
@@ -340,7 +344,7 @@ fn mentions(atom: &Atom, param: usize) -> bool {
 }
 
 /// Whether an atom whose sum does not wrap holds in a call.
-fn holds(atom: &Atom, call: &[i128]) -> bool {
+pub(super) fn holds(atom: &Atom, call: &[i128]) -> bool {
     let sum = sum(&atom.terms, call) + i128::from(atom.constant);
     match atom.relation {
         Relation::Zero => sum == 0,

@@ -1,4 +1,4 @@
-//! Recursion by contracts: what holds of the arguments and the result of every call.
+//! Function by function, by contracts: what holds of the arguments and the result of every call.
 //!
 //! Clauses that hold in all observed calls are guessed ([`guess`], [`samples`]). Then those that
 //! do not follow from the others are dropped, one after the other, until all that are left
@@ -16,9 +16,11 @@ use crate::unroll::Unrolling;
 use crate::{Certificate, Engine, Outcome};
 use guess::Level;
 use palisade_base::Budget;
+use palisade_cfa::Program;
+use palisade_cfa::callgraph::CallGraph;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Terms};
 use palisade_task::Task;
-use palisade_task::contracts::{self, Claim, Contract};
+use palisade_task::contracts::{self, Claim, Clause, Contract, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
 use std::fmt;
@@ -57,7 +59,9 @@ fn search(
     let samples = Samples::collect(&task.source, &funcs, budget);
     let mut reason = String::new();
     for level in Level::ALL {
-        let guessed = funcs.iter().map(|&f| guess::contract(&task.source, f, &samples, level)).collect();
+        let mut guessed: Vec<Contract> =
+            funcs.iter().map(|&f| guess::contract(&task.source, f, &samples, level)).collect();
+        borrow(&task.source, &mut guessed, &samples);
         let contracts = supported(task, guessed, budget, progress)?;
         match prove(task, &contracts, level == Level::All, budget, progress) {
             Ok((woven, proof)) => {
@@ -72,6 +76,29 @@ fn search(
         budget.check().map_err(|stop| stop.to_string())?;
     }
     Err(reason)
+}
+
+/// A function may do what the functions that it calls do: what is believed of their results is believed of its
+/// own, unless it was observed to be otherwise.
+fn borrow(program: &Program, contracts: &mut [Contract], samples: &Samples) {
+    let calls = CallGraph::new(program);
+    let mut order: Vec<usize> = (0..contracts.len()).collect();
+    order.sort_by_key(|&i| calls.scc[contracts[i].func]);
+    for i in order {
+        let func = contracts[i].func;
+        let returned: Vec<_> = samples.returned.get(&func).into_iter().flatten().collect();
+        let called = |c: &&Contract| c.func != func && calls.callees[func].contains(&c.func);
+        let about_result = |c: &&Clause| {
+            c.given.is_empty()
+                && c.then.terms.iter().all(|term| term.value == Value::Result)
+                // The result is the last of a call, whatever the number of parameters.
+                && returned.iter().all(|call| guess::holds(&c.then, call))
+        };
+        let others = contracts.iter().filter(called).flat_map(|c| c.ensures.iter().filter(about_result));
+        let mut others: Vec<Clause> = others.cloned().collect();
+        others.retain(|c| !contracts[i].ensures.contains(c));
+        contracts[i].ensures.extend(others);
+    }
 }
 
 /// Drops clauses until those that are left support one another, as far as loops are followed.

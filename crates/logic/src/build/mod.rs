@@ -9,7 +9,7 @@ mod bits;
 mod boolean;
 mod compare;
 mod plain;
-mod poly;
+pub(crate) mod poly;
 
 #[cfg(test)]
 mod tests;

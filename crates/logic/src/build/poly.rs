@@ -16,7 +16,7 @@ const DEGREE: usize = 6;
 const DEPTH: u32 = 8;
 
 /// Coefficients by monomial, a sorted list of factors; zero coefficients are left out.
-type Polynomial = BTreeMap<Vec<Term>, BitVec>;
+pub(crate) type Polynomial = BTreeMap<Vec<Term>, BitVec>;
 
 struct Expansion<'a> {
     terms: &'a Terms,
@@ -27,7 +27,8 @@ struct Expansion<'a> {
     multiplied: bool,
 }
 
-fn add_monomial(p: &mut Polynomial, monomial: Vec<Term>, c: BitVec) {
+/// Adds `c * monomial`; a zero coefficient stays.
+pub(crate) fn add_monomial(p: &mut Polynomial, monomial: Vec<Term>, c: BitVec) {
     let width = c.width();
     let entry = p.entry(monomial).or_insert_with(|| BitVec::zero(width));
     *entry = entry.add(&c);
@@ -82,6 +83,16 @@ impl Expansion<'_> {
         Some(out)
     }
 
+    fn difference(&mut self, a: Term, b: Term) -> Option<Polynomial> {
+        let width = self.terms.width(a);
+        let mut p = self.expand(a, BitVec::one(width), DEPTH)?;
+        for (m, c) in self.expand(b, BitVec::ones(width), DEPTH)? {
+            add_monomial(&mut p, m, c);
+        }
+        p.retain(|_, c| !c.is_zero());
+        Some(p)
+    }
+
     /// `(x, 2^k)` for the concatenation that `x` shifted left by `k` is.
     fn shifted(&self, t: Term) -> Option<(Term, BitVec)> {
         if self.terms.op(t) != Op::Concat {
@@ -94,6 +105,16 @@ impl Expansion<'_> {
         let x = self.terms.arg(high, 0);
         (lowest == 0 && self.terms.width(x) == width).then(|| (x, BitVec::from_bits(width, |i| i == zeros)))
     }
+}
+
+/// Whether a polynomial is zero, where that is the same for all values of its variables.
+pub(crate) fn is_zero(p: &Polynomial) -> Option<bool> {
+    let constant = p.get(&[][..]).map(BitVec::trailing_zeros);
+    let Some(twos) = p.iter().filter(|(m, _)| !m.is_empty()).map(|(_, c)| c.trailing_zeros()).min() else {
+        return Some(constant.is_none());
+    };
+    // The variable part is a multiple of 2^twos, the constant is not.
+    constant.is_some_and(|zeros| zeros < twos).then_some(false)
 }
 
 fn product(x: &Polynomial, y: &Polynomial, out: &mut Polynomial) -> Option<()> {
@@ -117,25 +138,20 @@ impl Terms {
         if !arithmetic(a) && !arithmetic(b) {
             return None;
         }
-        let width = self.width(a);
         let mut expansion = Expansion { terms: self, fuel: FUEL, summands: 0, multiplied: false };
-        let mut p = expansion.expand(a, BitVec::one(width), DEPTH)?;
-        for (m, c) in expansion.expand(b, BitVec::ones(width), DEPTH)? {
-            add_monomial(&mut p, m, c);
-        }
-        p.retain(|_, c| !c.is_zero());
+        let mut p = expansion.difference(a, b)?;
         let cancelled = p.keys().filter(|m| !m.is_empty()).count() < expansion.summands;
         let rebuild = cancelled && !expansion.multiplied;
-
-        let constant = p.remove(&Vec::new()).unwrap_or_else(|| BitVec::zero(width));
-        let Some(twos) = p.values().map(BitVec::trailing_zeros).min() else {
-            return Some(self.bool_const(constant.is_zero()));
-        };
-        // The variable part is a multiple of 2^twos, the constant is not.
-        if constant.trailing_zeros() < twos {
-            return Some(self.fls());
+        if let Some(truth) = is_zero(&p) {
+            return Some(self.bool_const(truth));
         }
+        let constant = p.remove(&Vec::new()).unwrap_or_else(|| BitVec::zero(self.width(a)));
         rebuild.then(|| self.equation(p, constant))
+    }
+
+    /// `a - b` as a polynomial; `None` if it is too big.
+    pub(crate) fn difference(&self, a: Term, b: Term) -> Option<Polynomial> {
+        Expansion { terms: self, fuel: FUEL, summands: 0, multiplied: false }.difference(a, b)
     }
 
     /// The equation `p + constant = 0`, with negative coefficients on the other side.

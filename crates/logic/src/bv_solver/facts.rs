@@ -1,46 +1,55 @@
-//! Propagation of what is asserted: truth values, constants and bounds.
+//! Propagation of what is asserted: truth values, constants, bounds and equations.
 //!
 //! An asserted formula is true wherever else it occurs; from `t = c` follows that `t` may be
-//! replaced by the constant, and comparisons bound their operands. Assertions are taken one after
+//! replaced by the constant, comparisons bound their operands, and sums that cannot wrap around
+//! within their bounds are computed where they are extended to. Assertions are taken one after
 //! the other: each is rewritten by those before it and then asserted itself, so that two
 //! assertions never justify each other away. What a level asserts is forgotten when it is popped.
 
 use crate::bitvec::BitVec;
 use crate::term::{Op, Sort, Term, Terms};
 
+use super::equations::Equations;
 use super::ranges::Ranges;
 
 /// No term: not rewritten yet.
 const NONE: Term = Term(u32::MAX);
+
+/// How often comparisons are looked at again for tighter bounds.
+const ROUNDS: usize = 3;
 
 /// The facts of the open levels, and the rewriting of terms under them.
 #[derive(Default)]
 pub(super) struct Facts {
     /// What each term is rewritten to. Facts that came later are not taken into account.
     memo: Vec<Term>,
+    /// What was rewritten since the last assertions came.
+    rewritten: Vec<(Term, Term)>,
     /// Changed entries with what they were before.
     trail: Vec<(Term, Term)>,
     ranges: Ranges,
-    /// The lengths of the trails below each open level.
-    marks: Vec<(usize, usize)>,
+    equations: Equations,
+    /// The lengths of the trails and the number of equations below each open level.
+    marks: Vec<(usize, usize, usize)>,
 }
 
 impl Facts {
     /// Opens levels until there are `level` of them.
     pub(super) fn open_until(&mut self, level: usize) {
         while self.marks.len() < level {
-            self.marks.push((self.trail.len(), self.ranges.changes()));
+            self.marks.push((self.trail.len(), self.ranges.changes(), self.equations.len()));
         }
     }
 
     /// Closes levels until there are `level` of them.
     pub(super) fn close_until(&mut self, level: usize) {
         while self.marks.len() > level {
-            let (trail, ranges) = self.marks.pop().expect("there are levels left");
+            let (trail, ranges, equations) = self.marks.pop().expect("there are levels left");
             for (t, before) in self.trail.drain(trail..).rev() {
                 self.memo[t.index()] = before;
             }
             self.ranges.undo(ranges);
+            self.equations.undo(equations);
         }
     }
 
@@ -60,19 +69,52 @@ impl Facts {
 
     /// Takes new assertions and returns what remains of them, as conjuncts.
     pub(super) fn absorb(&mut self, terms: &mut Terms, mut assertions: Vec<Term>) -> Vec<Term> {
-        // Atoms are the facts that simplify other formulas; terms are made before their users.
-        assertions.sort_by_key(|t| (!is_atom(terms, *t), *t));
+        // Atoms are the facts that simplify other formulas, bounds first; terms are made before their users.
+        assertions.sort_by_key(|t| (kind(terms, *t), *t));
+        let bounds = assertions.iter().take_while(|t| kind(terms, **t) <= Kind::Comparison).count();
+        let others = assertions.split_off(bounds);
         let mut out = Vec::new();
-        for t in assertions {
-            let t = self.rewrite(terms, t);
+        self.rewritten.clear();
+        self.absorb_each(terms, assertions, &mut out);
+        self.tighten(terms, &out);
+        self.absorb_each(terms, others, &mut out);
+        out
+    }
+
+    fn absorb_each(&mut self, terms: &mut Terms, assertions: Vec<Term>, out: &mut Vec<Term>) {
+        for assertion in assertions {
+            let t = self.rewrite(terms, assertion);
             for t in terms.conjuncts(t) {
                 if t != terms.tru() {
                     self.learn(terms, t);
                     out.push(t);
                 }
             }
+            // As a whole: what remains of it may speak about parts of words.
+            if let Some((x, y)) = words(terms, assertion) {
+                self.equations.learn(terms, self.get(x), self.get(y));
+            }
         }
-        out
+    }
+
+    /// Lets assertions bound each other's operands, whatever their order. What was rewritten under weaker bounds
+    /// is rewritten again when it is met next.
+    fn tighten(&mut self, terms: &Terms, bounds: &[Term]) {
+        for _ in 0..ROUNDS {
+            let before = self.ranges.changes();
+            for &t in bounds {
+                let (atom, truth) = terms.as_not(t).map_or((t, true), |atom| (atom, false));
+                self.ranges.learn(terms, atom, truth);
+            }
+            if self.ranges.changes() == before {
+                break;
+            }
+        }
+        for (t, to) in std::mem::take(&mut self.rewritten) {
+            if self.get(t) == to {
+                self.set(t, NONE);
+            }
+        }
     }
 
     /// Takes over that an assertion holds.
@@ -167,9 +209,16 @@ impl Facts {
             }
             args.clear();
             args.extend(terms.args(t).iter().map(|a| self.get(*a)));
-            let new = if args == terms.args(t) { t } else { terms.with_args(t, &args) };
-            let new = self.simplified(terms, new);
+            let decided = words(terms, t).and_then(|_| self.equations.decide(terms, args[0], args[1]));
+            let new = match decided {
+                Some(truth) => terms.bool_const(truth),
+                None => {
+                    let new = if args == terms.args(t) { t } else { terms.with_args(t, &args) };
+                    self.simplified(terms, new)
+                }
+            };
             self.set(t, new);
+            self.rewritten.push((t, new));
             stack.pop();
         }
         self.get(t)
@@ -179,6 +228,9 @@ impl Facts {
     fn simplified(&self, terms: &mut Terms, t: Term) -> Term {
         if terms.is_bool(t) {
             return self.truth(terms, t).map_or(t, |v| terms.bool_const(v));
+        }
+        if let Some(sum) = self.extended(terms, t) {
+            return sum;
         }
         let mut t = t;
         // Reads look past writes to indices that the facts keep apart.
@@ -199,15 +251,60 @@ impl Facts {
         let known = Some(self.get(t)).filter(|t| *t != NONE).and_then(|t| terms.bool_value(t));
         known.or_else(|| terms.bool_value(t)).or_else(|| self.ranges.decide(terms, t))
     }
+
+    /// An extended sum or product that does not wrap around, as the sum or product of what is extended.
+    fn extended(&self, terms: &mut Terms, t: Term) -> Option<Term> {
+        let (x, signed) = match terms.op(t) {
+            Op::SignExtend => (terms.arg(t, 0), true),
+            Op::Concat if terms.value_of(terms.arg(t, 0))?.is_zero() => (terms.arg(t, 1), false),
+            _ => return None,
+        };
+        let op = terms.op(x);
+        if !matches!(op, Op::Add | Op::Mul) {
+            return None;
+        }
+        let (a, b, more) = (terms.arg(x, 0), terms.arg(x, 1), terms.width(t) - terms.width(x));
+        let wraps = self.ranges.wraps(terms, x, signed)?;
+        let mut extend = |t| if signed { terms.sign_extend(t, more) } else { terms.zero_extend(t, more) };
+        let (wide_a, wide_b) = (extend(a), extend(b));
+        if op == Op::Mul {
+            return (!wraps).then(|| terms.mul(wide_a, wide_b));
+        }
+        let sum = terms.add(wide_a, wide_b);
+        if !wraps {
+            return Some(sum);
+        }
+        let modulus = BitVec::from_bits(terms.width(t), |i| i == terms.width(x)).neg();
+        let modulus = terms.bv_const(&modulus);
+        Some(terms.add(sum, modulus))
+    }
 }
 
-/// Whether a formula is no combination of other formulas.
-fn is_atom(terms: &Terms, t: Term) -> bool {
+/// The words that an equation is about.
+fn words(terms: &Terms, t: Term) -> Option<(Term, Term)> {
+    (terms.op(t) == Op::Eq && terms.sort(terms.arg(t, 0)).width().is_some())
+        .then(|| (terms.arg(t, 0), terms.arg(t, 1)))
+}
+
+/// What an assertion is, in the order in which assertions are taken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// What some bits of a word are, its sign for example.
+    Bits,
+    Comparison,
+    /// No combination of other formulas.
+    Atom,
+    Other,
+}
+
+fn kind(terms: &Terms, t: Term) -> Kind {
     let t = terms.as_not(t).unwrap_or(t);
     match terms.op(t) {
-        Op::And | Op::Ite => false,
-        Op::Eq => !terms.is_bool(terms.arg(t, 0)),
-        _ => true,
+        Op::Ult | Op::Slt => Kind::Comparison,
+        Op::And | Op::Ite => Kind::Other,
+        Op::Eq if terms.is_bool(terms.arg(t, 0)) => Kind::Other,
+        Op::Eq if terms.op(terms.arg(t, 0)) == Op::Extract && terms.is_const(terms.arg(t, 1)) => Kind::Bits,
+        _ => Kind::Atom,
     }
 }
 

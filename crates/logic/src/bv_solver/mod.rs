@@ -4,12 +4,13 @@
 //! when levels are pushed and popped:
 //!
 //! 1. `preprocess` replaces variables by what asserted equations say they are;
-//! 2. `facts` replaces what is asserted elsewhere, and what `ranges` decides, by constants;
+//! 2. `facts` replaces what is asserted elsewhere, and what `ranges` and `equations` decide, by constants;
 //! 3. `unconstrained` replaces terms that can take every value by variables.
 //!
 //! It comes last because the others make variables disappear. The rest is blasted; `theory` adds
 //! what arrays and functions mean by lemmas on demand.
 
+mod equations;
 mod facts;
 mod preprocess;
 mod ranges;

@@ -227,3 +227,87 @@ fn scattered_variables_against_brute_force() {
     let g = Signature { vars, funcs: Vec::new(), widths: vec![1, 2, 2, 3] };
     assert_eq!(testing::scripts::<BvSolver>(&mut s, &g, 400, 3), 0);
 }
+
+/// Random systems of equations between sums and products of few variables: what the rules decide is so in all
+/// models of the equations, also after levels were popped, and sums of the equations are decided.
+#[test]
+fn equations_against_brute_force() {
+    let mut s = Terms::new();
+    let vars: Vec<Term> = ["x", "y", "z"].iter().map(|n| s.var(n, Sort::BitVec(3))).collect();
+    let g = Signature { vars: vars.clone(), funcs: Vec::new(), widths: vec![3] };
+    let models = testing::all_models(&s, &g);
+    let side = |s: &mut Terms, r: &mut Random| {
+        let mut sum = s.bv(3, r.below(8) as u64);
+        for _ in 0..r.below(4) {
+            let coefficient = s.bv(3, r.below(8) as u64);
+            let mut product = s.mul(vars[r.below(3)], coefficient);
+            if r.below(3) == 0 {
+                product = s.mul(vars[r.below(3)], product);
+            }
+            sum = s.add(sum, product);
+        }
+        sum
+    };
+    let mut decided = 0;
+    for seed in 0..2000 {
+        let r = &mut Random::new(seed);
+        let mut equations = equations::Equations::default();
+        let mut known: Vec<(Term, Term)> = Vec::new();
+        for _ in 0..4 {
+            if r.below(4) == 0 {
+                let keep = r.below(known.len() + 1);
+                // Every equation makes at most one rule.
+                let mut fresh = equations::Equations::default();
+                known.truncate(keep);
+                known.iter().for_each(|(a, b)| fresh.learn(&s, *a, *b));
+                equations.undo(fresh.len());
+            }
+            let (a, b) = (side(&mut s, r), side(&mut s, r));
+            equations.learn(&s, a, b);
+            known.push((a, b));
+            let (mut c, mut d) = (side(&mut s, r), side(&mut s, r));
+            if r.below(2) == 0 {
+                let (i, j) = (r.below(known.len()), r.below(known.len()));
+                (c, d) = (s.add(known[i].0, known[j].1), s.add(known[i].1, known[j].0));
+            }
+            let Some(truth) = equations.decide(&s, c, d) else { continue };
+            let equal = |m: &Model, a, b| {
+                let mut e = Evaluator::new(m);
+                e.value(&s, a) == e.value(&s, b)
+            };
+            for m in models.iter().filter(|m| known.iter().all(|(a, b)| equal(m, *a, *b))) {
+                assert_eq!(equal(m, c, d), truth, "seed {seed}");
+            }
+            decided += 1;
+        }
+    }
+    assert!(decided > 2000, "{decided}");
+}
+
+/// A loop that multiplies by adding: its invariant is kept, which takes the laws of arithmetic and bounds that
+/// rule out overflow, and no search.
+#[test]
+fn laws_of_arithmetic_need_no_search() {
+    let mut s = Terms::new();
+    let [i, n] = ["i", "n"].map(|name| s.var(name, Sort::BitVec(32)));
+    let [p, m] = ["p", "m"].map(|name| s.var(name, Sort::BitVec(32)));
+    let (zero, one, most) = (s.bv(32, 0), s.bv(32, 1), s.bv(32, 1000));
+    let bounds = [s.sle(zero, i), s.slt(i, n), s.sle(n, most), s.sle(zero, m), s.sle(m, most)];
+    let kept = |s: &mut Terms, p: Term, i: Term| {
+        let [p, i, m] = [p, i, m].map(|t| s.sign_extend(t, 32));
+        let product = s.mul(i, m);
+        s.eq(p, product)
+    };
+    let before = kept(&mut s, p, i);
+    let (next_p, next_i) = (s.add(p, m), s.add(i, one));
+    let after = kept(&mut s, next_p, next_i);
+    let broken = s.not(after);
+    let small = s.bv(32, 2_000_000);
+    let small = [s.sle(zero, p), s.sle(p, small)];
+    let mut solver = BvSolver::new();
+    solver.set_limits(Limits { conflicts: Some(0), ..Limits::default() });
+    for t in bounds.into_iter().chain(small).chain([before, broken]) {
+        solver.assert(&mut s, t);
+    }
+    assert!(solver.check(&mut s, &[]).is_unsat());
+}

@@ -165,6 +165,29 @@ impl Ranges {
         range.unwrap_or(full)
     }
 
+    /// Whether the sum or product `t` wraps around: `Some(true)` for an unsigned sum if it always does.
+    pub(super) fn wraps(&self, terms: &Terms, t: Term, signed: bool) -> Option<bool> {
+        let width = terms.width(t);
+        let (a, b) = (self.range(terms, terms.arg(t, 0))?, self.range(terms, terms.arg(t, 1))?);
+        let is_sum = terms.op(t) == Op::Add;
+        if signed {
+            let wide = |(low, high): (i64, i64)| (i128::from(low), i128::from(high));
+            let ((a, b), (c, d)) = (wide(a.signed(width)?), wide(b.signed(width)?));
+            let sums = [a + c, b + d, a + c, b + d];
+            let results = if is_sum { sums } else { [a * c, a * d, b * c, b * d] };
+            let limit = 1_i128 << (width - 1);
+            return results.iter().all(|r| (-limit..limit).contains(r)).then_some(false);
+        }
+        let wide = |r: Range| (u128::from(r.low), u128::from(r.high));
+        let ((a, b), (c, d)) = (wide(a), wide(b));
+        let high = if is_sum { b + d } else { b * d };
+        match () {
+            () if high <= u128::from(ones(width)) => Some(false),
+            () if is_sum && a + c > u128::from(ones(width)) => Some(true),
+            () => None,
+        }
+    }
+
     /// The truth of a comparison whose operands have ranges that decide it.
     pub(super) fn decide(&self, terms: &Terms, t: Term) -> Option<bool> {
         if !matches!(terms.op(t), Op::Eq | Op::Ult | Op::Slt | Op::Umulo) {
