@@ -194,3 +194,19 @@ fn what_is_not_understood_is_said() {
     assert!(said(&palisade(&folder, &["check", "p.c"])).ends_with("verdict: false(unreach-call)\n"));
     std::fs::remove_dir_all(folder).expect("removed");
 }
+
+/// What a pointer is converted to tells what it leads to.
+#[test]
+fn hidden_structures_are_led_to() {
+    let program = "struct state { int mode, level; int *counts; };
+        int level(void *h) { struct state *s = h; if (!s) return -1; if (s->counts) s->counts[7]++; return s->level; }
+        struct first { int x; }; struct whole { struct first f; int y[4]; };
+        int at(struct first *p, int i) { return p ? ((struct whole *)p)->y[i & 3] : 0; }
+        int behind(struct first *p) { return p ? ((struct whole *)p)->y[4] : 0; }";
+    let folder = folder("hidden", program);
+    for (entry, verdict) in [("level", "true"), ("at", "true"), ("behind", "false(valid-deref)")] {
+        let text = said(&palisade(&folder, &["check", "--entry", entry, "--property", "valid-deref", "p.c"]));
+        assert!(text.ends_with(&format!("verdict: {verdict}\n")), "{entry}: {text}");
+    }
+    std::fs::remove_dir_all(folder).expect("removed");
+}

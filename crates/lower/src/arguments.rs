@@ -6,7 +6,8 @@
 use crate::Lowerer;
 use crate::options::{Missing, Pointers};
 use palisade_base::Span;
-use palisade_c_types::tast::ObjId;
+use palisade_c_types::tast::{ObjId, TExpr, TExprKind};
+use palisade_c_types::types::CType;
 use palisade_cfa::*;
 use smallvec::SmallVec;
 
@@ -55,20 +56,44 @@ impl Lowerer<'_> {
     }
 
     /// An argument for a parameter, in a variable of the same name.
-    pub(crate) fn entry_argument(&mut self, param: VarId, room: &mut Room, span: Span) -> Arg {
+    pub(crate) fn entry_argument(&mut self, obj: ObjId, param: VarId, room: &mut Room, span: Span) -> Arg {
         let Var { ref name, ty, .. } = self.pool.program.vars[param];
         let name = name.clone();
         let var = self.temp(ty);
         self.pool.program.vars[var].name = name;
         let place = self.pool.var(var);
         if self.pool.program.scalar_of(ty).is_some() {
-            self.fill(place, ty, true, 0, room, span);
+            match self.meant(obj) {
+                Some(to) => self.fill_pointer(place, to, 0, room, span),
+                None => self.fill(place, ty, true, 0, room, span),
+            }
             return Arg::Scalar(self.pool.load(place));
         }
         self.emit(Op::Havoc { dst: place, input: false }, span);
         let one_by_one = self.numbers(ty) <= MAX_NUMBERS;
         self.fill(place, ty, one_by_one, 0, room, span);
         Arg::Aggregate(place)
+    }
+
+    /// The largest structure that the program takes the object behind a pointer for, where its declaration says
+    /// less: who hides a type behind `void *` or behind its first members converts the pointer before it uses it.
+    fn meant(&mut self, param: ObjId) -> Option<TypeId> {
+        let (typed, types) = (self.typed, &self.typed.types);
+        let declared = types.size_of(types.pointee(typed.objects[param].ty.ty)?.ty).unwrap_or(0);
+        let is_param = |e: &TExpr| match e.kind {
+            TExprKind::Convert(inner) => match typed.exprs[inner].kind {
+                TExprKind::Load(place) => {
+                    matches!(typed.exprs[place].kind, TExprKind::Object(obj) if obj == param)
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let found = typed.exprs.iter().filter(|e| is_param(e)).filter_map(|e| types.pointee(e.ty.ty));
+        let records = found.filter(|to| matches!(types.get(to.ty), CType::Record(_)));
+        let sized = records.filter_map(|to| Some((types.size_of(to.ty)?, to.ty)));
+        let (_, ty) = sized.filter(|(size, _)| *size > declared).max_by_key(|(size, _)| *size)?;
+        Some(self.type_id(ty))
     }
 
     /// Gives pointers in a place something to point to, and makes its numbers inputs, if they are few. It has

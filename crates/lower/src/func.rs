@@ -182,7 +182,7 @@ impl Lowerer<'_> {
                     };
                     Arg::Scalar(self.argument_strings(n, span))
                 }
-                _ if !is_main => self.entry_argument(var, &mut room, span),
+                _ if !is_main => self.entry_argument(param, var, &mut room, span),
                 (_, Some(scalar)) => Arg::Scalar(self.havoc(scalar, false, span)),
                 (_, None) => {
                     let var = self.temp(ty);
