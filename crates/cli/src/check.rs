@@ -56,9 +56,6 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     }
     let options = Options { checks: checks.collect::<CheckSet>(), ..args.source.options(property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
-    if let Some(goal) = property.unsupported() {
-        return last_word.say("", &Verdict::Unknown(format!("{} is not supported", goal.name())));
-    }
     let other = args.cross_check.map(CrossCheck::program);
     if let Some(program) = &other
         && let Err(error) = std::process::Command::new(&program.path).arg("--version").output()
@@ -72,6 +69,9 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
         None => args.analysis.clone(),
     };
     let settle_in = |program: &Arc<Program>, property: &Property, budget: &Budget| {
+        if let Some(goal) = property.unsupported() {
+            return Settled::unknown(format!("{} is not supported", goal.name()));
+        }
         settle(program, property, &analysis, budget, &|engine, note| {
             tracing::info!("{engine}: {note}");
             line.note(engine, note);
@@ -105,7 +105,8 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
         let program = Arc::new(program);
         let settled_also = settle(&program, disputed);
         if !matches!(settled_also.verdict, Verdict::True) {
-            settled = Settled { rejected: settled.rejected, ..Settled::unknown(DISPUTED) };
+            settled =
+                Settled { rejected: settled.rejected, tried: settled.tried, ..Settled::unknown(DISPUTED) };
         }
         also = Some((program, settled_also));
     }

@@ -2,7 +2,7 @@
 //! and the run step by step.
 
 use crate::finding::Finding;
-use palisade_portfolio::Verdict;
+use palisade_portfolio::{Settled, Tried, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -85,9 +85,11 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
         }
     }
     page.push_str("</dl></details></header>\n");
+    let tried = tried(&finding.settled);
     let steps = steps(finding);
     let alone = if steps.is_empty() { " class=\"alone\"" } else { "" };
     let _ = writeln!(page, "<main{alone}>\n<div class=\"source\">");
+    page.push_str(&tried);
     source(&mut page, finding, what);
     page.push_str("</div>\n");
     if !steps.is_empty() {
@@ -101,6 +103,21 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
          </body></html>"
     );
     page
+}
+
+/// What was tried, by which engine and for how long, where the question was not settled: who had most time first.
+fn tried(settled: &Settled) -> String {
+    if !matches!(settled.verdict, Verdict::Unknown(_)) || settled.tried.is_empty() {
+        return String::new();
+    }
+    let mut all: Vec<&Tried> = settled.tried.iter().collect();
+    all.sort_by_key(|t| std::cmp::Reverse(t.time));
+    let mut table = "<h2>what was tried</h2>\n<table class=\"tried\">\n".to_owned();
+    for Tried { engine, time, said } in all {
+        let (time, said) = (time.as_secs_f64(), escape(said));
+        let _ = writeln!(table, "<tr><td>{engine}</td><td>{time:.1} s</td><td>{said}</td></tr>");
+    }
+    table + "</table>\n"
 }
 
 /// The files line by line, with notes beside the lines.

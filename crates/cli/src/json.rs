@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::trace::{Note, TraceLine};
 use crate::{message, watchdog};
 use palisade_cfa::Assumption;
-use palisade_portfolio::Verdict;
+use palisade_portfolio::{Tried, Verdict};
 use palisade_witness::run::value_text;
 use serde_json::{Value, json};
 
@@ -62,6 +62,7 @@ pub fn result(finding: &Finding<'_>) -> Value {
         "failed_check_reasons": finding.settled.rejected,
         "cpu_seconds": watchdog::cpu_time().as_secs_f64(),
         "messages": message::told(),
+        "tried": tried(&finding.settled.tried),
     });
     put_verdict(&mut object, &finding.settled.verdict);
     if let Some(places) = &finding.places {
@@ -105,6 +106,10 @@ pub fn result(finding: &Finding<'_>) -> Value {
         );
     }
     object
+}
+
+fn tried(all: &[Tried]) -> Value {
+    all.iter().map(|t| json!({"engine": t.engine, "seconds": t.time.as_secs_f64(), "said": t.said})).collect()
 }
 
 /// What the verdict rests on besides the evidence.

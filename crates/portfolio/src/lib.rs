@@ -9,4 +9,4 @@ mod race;
 pub mod registry;
 mod settle;
 
-pub use settle::{Progress, Settled, Verdict, settle};
+pub use settle::{Progress, Settled, Tried, Verdict, settle};

@@ -49,6 +49,7 @@ enum State<'a, T> {
 
 struct Racer<'a, T> {
     state: State<'a, T>,
+    turns: u32,
     /// Turns had, divided by the weight.
     had: f64,
     weight: f64,
@@ -65,14 +66,16 @@ impl<T> Racer<'_, T> {
     }
 }
 
-/// Runs all until the first result, or until the budget is stopped. Afterwards the budget is stopped.
-pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> {
+/// Runs all until the first result, or until the budget is stopped. Afterwards the budget is stopped. Tells also how
+/// much time each had, to the nearest turn.
+pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>, Vec<Duration>) {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let (report, reports) = mpsc::channel();
     std::thread::scope(|scope| {
         let racer = |Runner { name, weight, work }| Racer {
             state: State::New(name, work),
             had: 0.0,
+            turns: 0,
             weight: f64::from(u32::max(weight, 1)),
             budget: budget.child(),
         };
@@ -85,6 +88,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> 
                 let ready = all.iter_mut().enumerate().filter(|(_, r)| r.is_ready());
                 let Some((i, next)) = ready.min_by(|(_, a), (_, b)| a.had.total_cmp(&b.had)) else { break };
                 next.had += 1.0 / next.weight;
+                next.turns += 1;
                 next.budget.resume();
                 if let State::New(name, work) = std::mem::replace(&mut next.state, State::Running) {
                     let (own, report) = (next.budget.clone(), report.clone());
@@ -122,7 +126,10 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> 
                     alone = Some((i, TURNS_ALONE));
                 }
                 (Ok((_, Report::Alone)), Some(_)) => {}
-                (Err(_), Some((_, turns))) if *turns > 0 => *turns -= 1,
+                (Err(_), Some((who, turns))) if *turns > 0 => {
+                    *turns -= 1;
+                    all[*who].turns += 1;
+                }
                 (Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected), _) => {
                     alone = None;
                     rest(&mut all, None);
@@ -131,7 +138,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> Option<T> 
         }
         // Everybody goes on, to see that it is over.
         budget.stop(Stop::Cancelled);
-        result
+        (result, all.iter().map(|r| TURN * r.turns).collect())
     })
 }
 
@@ -157,14 +164,14 @@ mod tests {
         let quick = runner(1, |_: &Budget| Some(7));
         let budget = Budget::unlimited();
         let runners = vec![forever(), forever(), forever(), runner(1, |_| None), quick];
-        assert_eq!(race(runners, &budget), Some(7));
+        assert_eq!(race(runners, &budget).0, Some(7));
         assert_eq!(budget.stopped(), Some(Stop::Cancelled));
     }
 
     #[test]
     fn a_race_without_a_result_ends_with_its_runners() {
         assert_eq!(
-            race((0..9).map(|_| runner(1, |_: &Budget| None::<u8>)).collect(), &Budget::unlimited()),
+            race((0..9).map(|_| runner(1, |_: &Budget| None::<u8>)).collect(), &Budget::unlimited()).0,
             None
         );
     }
@@ -190,7 +197,7 @@ mod tests {
             Some(counter.load(Ordering::Relaxed) - before)
         });
         let asks = Runner { name: "asks", weight: 1, work: asks };
-        assert_eq!(race(vec![asks, other(), other(), other()], &Budget::unlimited()), Some(0));
+        assert_eq!(race(vec![asks, other(), other(), other()], &Budget::unlimited()).0, Some(0));
         assert!(counter.load(Ordering::Relaxed) > 0);
     }
 
@@ -214,7 +221,8 @@ mod tests {
                 std::thread::sleep(Duration::from_secs(4));
                 budget.stop(Stop::Time);
             });
-            race(runners.collect(), &budget);
+            let (_, times) = race(runners.collect(), &budget);
+            assert!(times[0] > 2 * times[1], "{times:?}");
         });
         let sum = |odd| counters.iter().skip(odd).step_by(2).map(|c| c.load(Ordering::Relaxed)).sum::<u64>();
         let (heavy, light) = (sum(0), sum(1));

@@ -13,6 +13,7 @@ use palisade_property::Property;
 use palisade_task::{Task, TooLarge};
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Receives short notes about where an engine stands: its name and the note.
 pub type Progress<'a> = dyn Fn(&str, fmt::Arguments<'_>) + Sync + 'a;
@@ -52,6 +53,19 @@ pub struct Settled {
     pub rejected: Vec<String>,
     /// Evidence of engines that could not be checked in the time there was, in words.
     pub unchecked: Vec<String>,
+    /// What every engine did.
+    pub tried: Vec<Tried>,
+}
+
+/// What an engine did.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// Its name.
+    pub engine: &'static str,
+    /// The time it had.
+    pub time: Duration,
+    /// Why it has no answer, or else where it stood in the end.
+    pub said: String,
 }
 
 impl Settled {
@@ -69,6 +83,7 @@ impl Settled {
             assumptions: Vec::new(),
             rejected: Vec::new(),
             unchecked: Vec::new(),
+            tried: Vec::new(),
         }
     }
 
@@ -78,7 +93,8 @@ impl Settled {
             return self;
         }
         let texts: Vec<String> = self.assumptions.iter().map(|a| a.text(program)).collect();
-        Settled { rejected: self.rejected, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
+        let Settled { rejected, tried, .. } = self;
+        Settled { rejected, tried, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
     }
 
     /// Confirms the certificate of a property that holds; see [`palisade_check::second_opinion`]. If two
@@ -199,11 +215,24 @@ fn run(
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let undefined: Mutex<Option<Box<Otherwise>>> = Mutex::new(None);
     // What an engine has to show, checked; otherwise the reason is noted.
-    let attempt = |engine: &(dyn Engine + Send + Sync), number: usize, turn: &Budget, alone: &dyn Fn()| {
+    let said: Mutex<Vec<(&'static str, String)>> = Mutex::new(Vec::new());
+    let attempt = |engine: &(dyn Engine + Send + Sync),
+                   (runner, number): (usize, usize),
+                   turn: &Budget,
+                   alone: &dyn Fn()| {
         let task = &tasks[number];
+        let say = |what: String| lock(&said)[runner].1 = what;
         // A panic is a defect of an engine; it must not take the other engines along.
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let outcome = engine.run(task, turn, &|note| progress(engine.name(), note));
+            let outcome = engine.run(task, turn, &|note| {
+                say(note.to_string());
+                progress(engine.name(), note);
+            });
+            if let Outcome::Unknown(why) = &outcome
+                && turn.stopped().is_none()
+            {
+                say(why.clone());
+            }
             // Evidence is checked before anything else goes on, and on the outer budget: a race that is over
             // does not spoil it.
             if !matches!(outcome, Outcome::Unknown(_)) {
@@ -248,7 +277,9 @@ fn run(
                 continue;
             }
             let attempt = &attempt;
-            let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), number, turn, alone);
+            let which = (runners.len(), number);
+            lock(&said).push((engine.name(), String::new()));
+            let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, alone);
             // Asked before anything runs, so not where the answer takes long.
             let small = task.program.edges.len() < LARGE;
             let favour = if small { engine.favour(task) } else { 1 };
@@ -256,12 +287,14 @@ fn run(
             runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
         }
     }
-    let winner = race(runners, &budget.child());
+    let (winner, times) = race(runners, &budget.child());
+    let said = said.into_inner().unwrap_or_default().into_iter();
+    let tried = said.zip(times).map(|((engine, said), time)| Tried { engine, time, said }).collect();
     let rejected = rejected.into_inner().unwrap_or_default();
     let unchecked = unchecked.into_inner().unwrap_or_default();
     match winner {
         Some((number, settled)) => {
-            Settled { rejected, unchecked, task: tasks.into_iter().nth(number), ..settled }
+            Settled { rejected, unchecked, tried, task: tasks.into_iter().nth(number), ..settled }
         }
         None => {
             let undefined = undefined.into_inner().unwrap_or_default();
@@ -271,6 +304,7 @@ fn run(
                 return Settled {
                     rejected,
                     unchecked,
+                    tried,
                     undefined,
                     task: tasks.into_iter().next(),
                     ..Settled::unknown(reason)
@@ -282,7 +316,8 @@ fn run(
                 None if !unchecked.is_empty() => unchecked.join("; "),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            Settled { rejected, unchecked, task: tasks.into_iter().next(), ..Settled::unknown(reason) }
+            let task = tasks.into_iter().next();
+            Settled { rejected, unchecked, tried, task, ..Settled::unknown(reason) }
         }
     }
 }
