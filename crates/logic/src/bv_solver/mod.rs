@@ -201,8 +201,14 @@ impl BvSolver {
         assumptions
     }
 
-    /// Gives all preprocessed assertions to the search. What the limits cut off stays ready.
+    /// Gives all preprocessed assertions to the search, unless they are refuted already. What the limits cut off
+    /// stays ready.
     fn flush(&mut self, terms: &mut Terms) -> Result<(), Exhausted> {
+        let false_at = self.ready.iter().filter(|(_, t)| *t == terms.fls()).map(|(level, _)| *level).min();
+        self.refuted = self.refuted.into_iter().chain(false_at).min();
+        if self.refuted.is_some() {
+            return Ok(());
+        }
         while let Some(&(level, t)) = self.ready.front() {
             self.require(terms, t, level)?;
             self.ready.pop_front();
@@ -211,9 +217,6 @@ impl BvSolver {
     }
 
     fn require(&mut self, terms: &mut Terms, t: Term, level: usize) -> Result<(), Exhausted> {
-        if t == terms.fls() && self.refuted.is_none_or(|l| level < l) {
-            self.refuted = Some(level);
-        }
         while self.relevant.level() < level {
             self.relevant.open();
         }
