@@ -13,9 +13,8 @@ set -eu
 
 out=${1:?usage: corpus.sh OUT [PACKAGE..]}
 shift
-[ $# -gt 0 ] || set -- bash bc busybox bzip2 coreutils curl dash diffutils expat findutils flac gawk git grep \
-    gzip jq lame less libogg libpng1.6 libvorbis mawk mbedtls mpg123 nginx opus perl redis sed speex \
-    sqlite3 tar tcc tcl8.6 vim wget xz-utils zlib
+[ $# -gt 0 ] || set -- bash bc busybox bzip2 dash diffutils flac gawk git grep gzip lame less libogg libvorbis \
+    mawk mbedtls nginx opus redis sed speex sqlite3 tcc tcl8.6 vim xz-utils zlib
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$out/.work
@@ -89,9 +88,7 @@ chmod +x "$work/bin/cc-keep"
 configure() {
     case $1 in
     busybox) make defconfig ;;
-    curl) sh ./configure --without-ssl ;;
     nginx) sh ./configure --with-cc="$CC" --without-http_rewrite_module ;;
-    perl) sh ./Configure -des -Dcc="$CC" -Doptimize=-O0 ;;
     tcl8.6) cd unix && sh ./configure ;;
     *)
         if [ ! -f configure ] && [ -f configure.ac ]; then autoreconf -fi; fi

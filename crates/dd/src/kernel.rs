@@ -527,7 +527,12 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        Stats { nodes: self.live, peak: self.peak.max(self.live), collections: self.collections, work: self.work }
+        Stats {
+            nodes: self.live,
+            peak: self.peak.max(self.live),
+            collections: self.collections,
+            work: self.work,
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {

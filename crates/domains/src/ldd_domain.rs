@@ -48,7 +48,13 @@ pub struct OnLdd<P> {
 
 impl<P: Policy> OnLdd<P> {
     pub(crate) fn constant(shared: &Shared<Space>, value: Node) -> Self {
-        OnLdd { alone: PMap::new(), rest: shared.root(value), tied: Arc::new([]), spent: 0, policy: PhantomData }
+        OnLdd {
+            alone: PMap::new(),
+            rest: shared.root(value),
+            tied: Arc::new([]),
+            spent: 0,
+            policy: PhantomData,
+        }
     }
 
     pub(crate) fn shared(&self) -> &Shared<Space> {
@@ -289,7 +295,12 @@ impl<P: Policy> OnLdd<P> {
 
     /// [`OnLdd::combine`]; of smaller elements if that takes more than the limits allow, then of the hulls,
     /// and top if even these do. `self` is not above `other`, so it always grows.
-    fn grow(&mut self, other: &Self, result: Shape, mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>) {
+    fn grow(
+        &mut self,
+        other: &Self,
+        result: Shape,
+        mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>,
+    ) {
         if self.is_bottom() {
             *self = other.clone();
             return;
