@@ -46,7 +46,7 @@ for a; do
 done
 for a; do
     case $a in
-    conftest*.c) ;;
+    conftest*.c | */conftest*.c) ;;
     *.c)
         if [ $compiles = yes ]; then
             base=$(basename "$a" .c)
