@@ -18,26 +18,34 @@ use crate::tables::OpCode;
 /// Leaves out the cuts of one variable that are not kept.
 struct Merge {
     level: u32,
-    kept: FxHashSet<u32>,
+    /// In order.
+    kept: Vec<Label>,
     instance: u32,
 }
 
 impl Merge {
-    /// The chain from `head` with neighbouring partitions united where no kept cut lies between them.
+    /// The chain from `head` by classes between kept cuts, each with the union of the partitions that it
+    /// meets.
     fn chain(&self, k: &mut Kernel<true>, head: Node) -> Outcome {
-        let (mut parts, mut n) = (Vec::new(), head);
+        let (mut classes, mut n) = (Vec::with_capacity(self.kept.len()), head);
+        let mut kept = self.kept.iter().copied().peekable();
         let mut united = Node::FALSE;
-        while k.level(n) == self.level {
+        loop {
             let c = k.cell(n);
-            united = k.or(united, c.high)?;
-            if self.kept.contains(&c.label.0) {
-                parts.push((c.label, united));
-                united = Node::FALSE;
+            let inside = k.label_level(c.label) == self.level;
+            let (value, end) = if inside { (c.high, k.rank(c.label)) } else { (n, u64::MAX) };
+            united = k.or(united, value)?;
+            while let Some(cut) = kept.next_if(|&l| k.rank(l) <= end) {
+                classes.push((cut, united));
+                // The next class starts in this partition or with the next.
+                united = if k.rank(cut) < end { value } else { Node::FALSE };
+            }
+            if !inside {
+                break;
             }
             n = c.low;
         }
-        let last = k.or(united, n)?;
-        parts.into_iter().rev().try_fold(last, |rest, (label, part)| k.mk(label, part, rest))
+        classes.into_iter().rev().try_fold(united, |rest, (label, class)| k.mk(label, class, rest))
     }
 }
 
@@ -91,7 +99,8 @@ impl Ldd {
     /// `f` with the cuts of `var` left out that are neither `kept` nor its bounds.
     fn merge_partitions(&mut self, f: Node, var: Var, kept: &[Label]) -> Outcome {
         let Some(bounds) = self.bounds(f, var) else { return Ok(f) };
-        let kept = kept.iter().map(|l| l.0).collect();
+        let mut kept = kept.to_vec();
+        kept.sort_unstable_by_key(|&l| self.k.rank(l));
         let (level, instance) = (self.k.var_level(var), self.k.fresh_instance());
         let merged = run(&mut self.k, &mut Merge { level, kept, instance }, f)?;
         let side = self.interval(var, &bounds)?;

@@ -52,8 +52,8 @@ fn flags_are_told_apart_longest() {
         let b = ldd.product(&[at(flag, i64::from(k >= 20)), at(i, 3 * k), at(j, 2 * k)]).unwrap();
         f = ldd.or(f, b).unwrap();
     }
-    let merged = ldd.merge_boxes(f, 60).unwrap();
-    assert!(merged != f && ldd.size(merged) <= 60);
+    let merged = ldd.merge_boxes(f, 40).unwrap();
+    assert!(merged != f && ldd.size(merged) <= 40);
     let low = ldd.interval(flag, &Interval::point(rat(0))).unwrap();
     let low = ldd.and(merged, low).unwrap();
     // One of the counters may have lost all of its cuts, but not both before the flag.
