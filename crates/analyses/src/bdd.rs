@@ -32,7 +32,7 @@ pub struct BddAnalysis<'p> {
 
 fn out_of_nodes(why: OutOfBudget) -> Halt {
     match why {
-        OutOfBudget::Nodes => Halt::Limit(why.to_string()),
+        OutOfBudget::Nodes | OutOfBudget::Work => Halt::Limit(why.to_string()),
         OutOfBudget::Stopped(stop) => Halt::Stopped(stop),
     }
 }

@@ -86,7 +86,7 @@ pub struct Predicate<'p> {
 
 fn out_of_nodes(why: OutOfBudget) -> Halt {
     match why {
-        OutOfBudget::Nodes => Halt::Limit(why.to_string()),
+        OutOfBudget::Nodes | OutOfBudget::Work => Halt::Limit(why.to_string()),
         OutOfBudget::Stopped(stop) => Halt::Stopped(stop),
     }
 }

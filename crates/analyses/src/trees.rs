@@ -8,11 +8,26 @@ use smallvec::SmallVec;
 /// An expression as a tree. `dim` tells the dimension that holds a place's value, which it is asked to
 /// find as an integer of the given type; what has none may be any value of its type.
 pub fn tree(program: &Program, root: ExprId, dim: &dyn Fn(PlaceId, IntTy) -> Option<Dim>) -> Tree {
+    tree_over(program, root, &|_| None, dim)
+}
+
+/// [`tree`], where parts of the expression may have been computed before: `known` tells the dimensions that
+/// hold their values.
+pub fn tree_over(
+    program: &Program,
+    root: ExprId,
+    known: &dyn Fn(ExprId) -> Option<Dim>,
+    dim: &dyn Fn(PlaceId, IntTy) -> Option<Dim>,
+) -> Tree {
     let mut tree = Tree::new();
     let mut done: FxHashMap<ExprId, num::NodeId> = FxHashMap::default();
     let mut work = vec![(root, false)];
     while let Some((e, ready)) = work.pop() {
         if done.contains_key(&e) {
+            continue;
+        }
+        if let Some(d) = known(e) {
+            done.insert(e, tree.dim(d));
             continue;
         }
         let below = operands(program, e);
@@ -28,7 +43,7 @@ pub fn tree(program: &Program, root: ExprId, dim: &dyn Fn(PlaceId, IntTy) -> Opt
 }
 
 /// The operands that matter: those of expressions with a meaning in integers.
-fn operands(program: &Program, e: ExprId) -> SmallVec<[ExprId; 3]> {
+pub fn operands(program: &Program, e: ExprId) -> SmallVec<[ExprId; 3]> {
     let int = |x: &ExprId| program.exprs[*x].ty.int().is_some();
     let all: SmallVec<[ExprId; 3]> = match program.exprs[e].kind {
         ExprKind::Unary(_, a) | ExprKind::Convert(a) => SmallVec::from_slice(&[a]),

@@ -36,6 +36,15 @@ pub fn cpu_time() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
+/// The most memory that this process has held so far, in bytes.
+pub fn peak_memory() -> u64 {
+    // SAFETY: all bytes zero is a value of the type.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is a live value of the right type; if the call fails it stays zero.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    usage.ru_maxrss.unsigned_abs() * 1024
+}
+
 /// Runs `work` in a copy of this process and returns what it wrote. The text must be short enough for the
 /// buffer of a pipe.
 pub fn run(limits: Limits, work: impl FnOnce() -> String) -> io::Result<Ended> {

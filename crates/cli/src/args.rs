@@ -584,13 +584,15 @@ pub struct BoxesArgs {
     /// Memory for each function and domain.
     #[arg(long, default_value = "512MB", value_parser = bytes, value_name = "SIZE")]
     pub memory_limit: u64,
-    /// CPU time for each function and domain of PPL; 0 leaves PPL out [default: as for ours].
+    /// CPU time for each function and domain of PPL [default: as for ours].
     #[arg(long, value_parser = duration, value_name = "TIME")]
     pub peer_time_limit: Option<Duration>,
-    /// Print a line for each function: variables, loop heads, then milliseconds and widenings of LDD Box,
-    /// PPL Box, LDD Boxes and PPL Boxes.
-    #[arg(long)]
-    pub functions: bool,
+    /// Measure one function in so many, chosen by its name.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub one_in: u64,
+    /// A file with a line for each function that was measured; what it has already is not measured again.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
 }
 
 /// A numeric domain by its name.

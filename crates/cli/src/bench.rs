@@ -7,7 +7,7 @@ use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure}
 use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
 use palisade_bench::symabs;
 use serde_json::Value;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Runs the measurement.
@@ -155,14 +155,25 @@ fn boxes(args: &BoxesArgs) -> u8 {
         error!("{}: no .i files; scripts/corpus.sh makes some", args.dir.display());
         return USAGE;
     }
+    let (mut rows, mut log) = match args.log.as_deref().map(measured).transpose() {
+        Ok(Some((rows, log))) => (rows, Some(log)),
+        Ok(None) => (Vec::new(), None),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return USAGE;
+        }
+    };
     let mut setup = Setup {
         data_model: args.data_model.into(),
         limits: Limits { time: args.time_limit, memory: args.memory_limit },
         peer_time: args.peer_time_limit.unwrap_or(args.time_limit),
+        domains: Domain::ALL.into_iter().filter(|d| d.is_built()).collect(),
+        one_in: args.one_in,
         seen: Default::default(),
+        done: rows.iter().map(|r| r.name.clone()).collect(),
     };
-    let (mut rows, mut rejected) = (Vec::new(), 0);
-    for path in &files {
+    let mut rejected = 0;
+    for (i, path) in files.iter().enumerate() {
         let text = match std::fs::read(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) => {
@@ -174,11 +185,13 @@ fn boxes(args: &BoxesArgs) -> u8 {
         let folder = shown.parent().map_or_else(String::new, |p| p.display().to_string());
         let name = shown.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let done = measure(&mut setup, &folder, &name, text, &mut |row| {
-            if args.functions {
-                println!("{}", line(&row));
+            if let Some(log) = &mut log {
+                // A line that could not be written is measured again the next time.
+                let _ = writeln!(log, "{}", row.encode());
             }
             rows.push(row);
         });
+        eprintln!("{} of {}: {}, {} functions", i + 1, files.len(), shown.display(), rows.len());
         match done {
             Ok(()) => {}
             Err(Trouble::Rejected(messages)) => {
@@ -262,16 +275,11 @@ fn loops(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A function's figures: variables, loop heads, then for each domain milliseconds and widenings.
-fn line(row: &Row) -> String {
-    let mut text = format!("{}\t{}\t{}", row.name, row.vars, row.loops);
-    for domain in Domain::ALL {
-        text += &match row.solved(domain) {
-            Some(s) => format!("\t{:.3}\t{}", s.total().as_secs_f64() * 1e3, s.widenings),
-            None => "\t-\t-".into(),
-        };
-    }
-    text
+/// The rows of a log, and the log to write on.
+fn measured(path: &Path) -> io::Result<(Vec<Row>, std::fs::File)> {
+    let log = std::fs::File::options().create(true).append(true).open(path)?;
+    let text = std::fs::read_to_string(path)?;
+    Ok((text.lines().filter_map(Row::decode).collect(), log))
 }
 
 /// The `.i` files below a folder, in order; what starts with a dot is left out.

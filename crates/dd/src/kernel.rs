@@ -45,6 +45,8 @@ use crate::tables::{Cache, MAX_NODES, UniqueTable, hash_cell};
 pub enum OutOfBudget {
     /// The operation needs more nodes than the limit of the manager.
     Nodes,
+    /// The operation takes more steps than it may.
+    Work,
     /// The budget token asked to stop.
     Stopped(Stop),
 }
@@ -53,6 +55,7 @@ impl fmt::Display for OutOfBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OutOfBudget::Nodes => f.write_str("decision diagram node limit"),
+            OutOfBudget::Work => f.write_str("decision diagram step limit"),
             OutOfBudget::Stopped(stop) => stop.fmt(f),
         }
     }
@@ -88,6 +91,8 @@ pub struct Stats {
     pub peak: usize,
     /// Collections so far.
     pub collections: usize,
+    /// Recursive steps of all operations so far: what they cost, on any machine.
+    pub work: u64,
 }
 
 /// New nodes between two looks at the budget token.
@@ -118,6 +123,9 @@ pub(crate) struct Kernel<const LINEAR: bool> {
     peak: usize,
     collections: usize,
     until_check: u32,
+    work: u64,
+    /// Operations end with [`OutOfBudget::Work`] when `work` is beyond this.
+    work_limit: u64,
     limits: Limits,
     /// Rank of each label.
     ranks: Vec<u64>,
@@ -148,6 +156,8 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
             peak: 2,
             collections: 0,
             until_check: BUDGET_PERIOD,
+            work: 0,
+            work_limit: u64::MAX,
             limits,
             ranks: vec![u64::MAX],
             label_vars: vec![Var(u32::MAX)],
@@ -358,6 +368,22 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
         self.check()
     }
 
+    /// Counts steps of an operation.
+    pub(crate) fn count(&mut self, steps: u32) -> Outcome<()> {
+        self.work += u64::from(steps);
+        if self.work > self.work_limit { Err(OutOfBudget::Work) } else { Ok(()) }
+    }
+
+    /// Counts steps of an operation that goes on even if they are too many.
+    pub(crate) fn note(&mut self, steps: u64) {
+        self.work += steps;
+    }
+
+    /// Lets operations from now on take so many steps in total.
+    pub(crate) fn allow(&mut self, steps: u64) {
+        self.work_limit = self.work.saturating_add(steps);
+    }
+
     /// `Err` once the budget token asked to stop.
     pub(crate) fn check(&self) -> Outcome<()> {
         self.limits.budget.check().map_err(OutOfBudget::Stopped)
@@ -501,7 +527,12 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        Stats { nodes: self.live, peak: self.peak.max(self.live), collections: self.collections }
+        Stats {
+            nodes: self.live,
+            peak: self.peak.max(self.live),
+            collections: self.collections,
+            work: self.work,
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -526,6 +557,24 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
             }
         }
         seen.len()
+    }
+
+    /// Whether at most so many nodes are reachable from `f`; looks at no more than these.
+    pub(crate) fn size_within(&self, f: Node, nodes: usize) -> bool {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![f];
+        while let Some(n) = stack.pop() {
+            if seen.insert(n) {
+                if seen.len() > nodes {
+                    return false;
+                }
+                let c = self.cell(n);
+                if c.label != Label::TERMINAL {
+                    stack.extend([c.high, c.low]);
+                }
+            }
+        }
+        true
     }
 
     /// The variables that `f` depends on, from top to bottom.

@@ -232,6 +232,10 @@ impl<V> crate::run::Host for Mtbdd<V> {
     fn check_budget(&self) -> Outcome<()> {
         self.k.check()
     }
+
+    fn count(&mut self, steps: u32) -> Outcome<()> {
+        self.k.count(steps)
+    }
 }
 
 /// "If `label` then f else g" for functions that may test variables above `label`.

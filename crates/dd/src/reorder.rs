@@ -12,6 +12,9 @@ const GROWTH: (usize, usize) = (6, 5);
 /// levels.
 const MAX_SIFTED: usize = 128;
 
+/// What looking at a node in an exchange costs, in steps of other operations.
+const STEPS_PER_NODE: u64 = 8;
+
 struct Sifter<'a, const LINEAR: bool> {
     k: &'a mut Kernel<LINEAR>,
     /// References to each node from nodes and roots.
@@ -106,6 +109,7 @@ impl<'a, const LINEAR: bool> Sifter<'a, LINEAR> {
         work.sort_unstable();
         work.dedup();
         work.retain(|&n| self.var(n) == Some(x));
+        self.k.note(work.len() as u64 * STEPS_PER_NODE);
         let mut rewrites: Vec<Rewrite> = Vec::new();
         let mut next = 0;
         while next < work.len() {
@@ -204,8 +208,8 @@ impl<'a, const LINEAR: bool> Sifter<'a, LINEAR> {
 }
 
 impl<const LINEAR: bool> Kernel<LINEAR> {
-    /// Sifts the variables with the most nodes, largest first. Frees garbage. When the budget ends, the
-    /// order reached so far stays and is valid.
+    /// Sifts the variables with the most nodes, largest first. Frees garbage. When the budget or the steps
+    /// that are allowed end, the order reached so far stays and is valid.
     pub(crate) fn reorder(&mut self) -> Outcome<()> {
         self.collect(&[]);
         let mut sifter = Sifter::new(self);
@@ -215,7 +219,7 @@ impl<const LINEAR: bool> Kernel<LINEAR> {
         vars.truncate(MAX_SIFTED);
         let mut outcome = Ok(());
         for var in vars {
-            outcome = sifter.k.check().and_then(|()| sifter.sift(var));
+            outcome = sifter.k.check().and_then(|()| sifter.k.count(0)).and_then(|()| sifter.sift(var));
             if outcome.is_err() {
                 break;
             }

@@ -8,11 +8,18 @@ use crate::node::{Label, Node};
 pub(crate) trait Host {
     /// `Err` once the budget token asked to stop.
     fn check_budget(&self) -> Outcome<()>;
+
+    /// Counts steps; `Err` once they are too many.
+    fn count(&mut self, steps: u32) -> Outcome<()>;
 }
 
 impl<const LINEAR: bool> Host for Kernel<LINEAR> {
     fn check_budget(&self) -> Outcome<()> {
         self.check()
+    }
+
+    fn count(&mut self, steps: u32) -> Outcome<()> {
+        Kernel::count(self, steps)
     }
 }
 
@@ -69,14 +76,19 @@ struct Frame<A> {
     high: Node,
 }
 
+/// Steps between two looks at the budget.
+const PERIOD: u32 = 1 << 14;
+
 /// Runs `op` on `args`.
 pub(crate) fn run<H: Host, O: Operation<H>>(k: &mut H, op: &mut O, mut args: O::Args) -> Outcome {
     let mut stack: Vec<Frame<O::Args>> = Vec::new();
     let mut steps = 0u32;
     loop {
-        steps = steps.wrapping_add(1);
-        if steps & 0xffff == 0 {
+        steps += 1;
+        if steps == PERIOD {
+            k.count(steps)?;
             k.check_budget()?;
+            steps = 0;
         }
         let mut result = match op.enter(k, &mut args)? {
             Step::Done(node) => node,
@@ -88,7 +100,10 @@ pub(crate) fn run<H: Host, O: Operation<H>>(k: &mut H, op: &mut O, mut args: O::
         };
         // Give the result to the frames that wait for it.
         loop {
-            let Some(top) = stack.last_mut() else { return Ok(result) };
+            let Some(top) = stack.last_mut() else {
+                k.count(steps)?;
+                return Ok(result);
+            };
             if top.high == Node::NIL {
                 match op.after_high(k, &top.args, top.label, result, &mut top.low) {
                     Some(whole) => result = whole,

@@ -20,6 +20,8 @@ pub trait Manager {
     fn collect(&mut self);
     /// Whether a collection would pay.
     fn wants_collection(&self) -> bool;
+    /// Called before each operation.
+    fn begin(&mut self) {}
 }
 
 struct Inner<M> {
@@ -92,9 +94,11 @@ impl<M: Manager> Shared<M> {
         } else if lock(&self.0.dropped).len() > MAX_DROPPED {
             self.release_dropped(&mut manager);
         }
+        manager.begin();
         let result = match f(&mut manager) {
             Err(OutOfBudget::Nodes) => {
                 self.collect_in(&mut manager);
+                manager.begin();
                 f(&mut manager)?
             }
             other => other?,

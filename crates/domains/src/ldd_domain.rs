@@ -9,7 +9,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use palisade_dd::{Ldd, Node, OutOfBudget, Outcome, Root, Shared};
+use palisade_dd::{Ldd, Manager, Node, Outcome, Root, Shared};
 use palisade_num::{Int, Rat};
 
 use crate::dim::Dim;
@@ -41,12 +41,20 @@ pub struct OnLdd<P> {
     pub(crate) rest: Root<Space>,
     /// The dimensions that `rest` depends on, ascending; none of them is alone.
     pub(crate) tied: Arc<[Dim]>,
+    /// Nodes of the results of the widening sequence that this element belongs to, all together.
+    pub(crate) spent: usize,
     policy: PhantomData<P>,
 }
 
 impl<P: Policy> OnLdd<P> {
     pub(crate) fn constant(shared: &Shared<Space>, value: Node) -> Self {
-        OnLdd { alone: PMap::new(), rest: shared.root(value), tied: Arc::new([]), policy: PhantomData }
+        OnLdd {
+            alone: PMap::new(),
+            rest: shared.root(value),
+            tied: Arc::new([]),
+            spent: 0,
+            policy: PhantomData,
+        }
     }
 
     pub(crate) fn shared(&self) -> &Shared<Space> {
@@ -134,10 +142,9 @@ impl<P: Policy> OnLdd<P> {
         let mut outlines: Vec<(Dim, Interval, bool)> = Vec::new();
         let mut tied = Vec::new();
         let roots = self.shared().ops(|s| {
-            let before = s.ldd.stats().nodes;
             let all = op(s)?;
+            let all = s.fit(all)?;
             let factors = s.ldd.split(all)?;
-            check_size(s, factors.core, before)?;
             outlines.clear();
             let mut nodes = vec![factors.core];
             for (v, set) in factors.alone {
@@ -166,6 +173,7 @@ impl<P: Policy> OnLdd<P> {
 
     /// Replaces the element by its hull: nothing is tied, every dimension has one interval.
     pub(crate) fn collapse(&mut self) {
+        self.shared().with(Space::collapsed);
         let sides = self.sides();
         let mut hull = Self::constant(self.shared(), Node::TRUE);
         for (d, i) in sides {
@@ -175,6 +183,32 @@ impl<P: Policy> OnLdd<P> {
             }
         }
         *self = hull;
+    }
+
+    /// Merges boxes until operations on the element are cheap.
+    pub(crate) fn shrink(&mut self) {
+        let f = self.rest.node();
+        let merged = self.set_rest(|s| {
+            let nodes = s.room() / 16;
+            s.merge(f, nodes)
+        });
+        if merged.is_err() {
+            self.collapse();
+        }
+    }
+
+    /// Does `op`, which changes nothing when it fails: with fewer boxes if it takes more than the limits
+    /// allow, then with the hull.
+    pub(crate) fn attempt(&mut self, mut op: impl FnMut(&mut Self) -> Outcome<()>) -> Outcome<()> {
+        if op(self).is_ok() {
+            return Ok(());
+        }
+        self.shrink();
+        if op(self).is_ok() {
+            return Ok(());
+        }
+        self.collapse();
+        op(self)
     }
 
     /// The intervals of the bounded dimensions. The element is not bottom.
@@ -211,18 +245,17 @@ impl<P: Policy> OnLdd<P> {
     }
 
     /// Combines with `other` by `op`, an upper bound of its arguments, on what differs: factor by factor
-    /// when domains have no unions or a single factor differs; else all of it together, in which case
-    /// `split` tells whether to look for independent dimensions in the result. On error nothing has
-    /// changed.
+    /// when domains have no unions or a single factor differs; else all of it together. On error nothing
+    /// has changed.
     fn combine(
         &mut self,
         other: &Self,
-        split: bool,
+        result: Shape,
         mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>,
     ) -> Outcome<()> {
         let (common, differ) = self.compare(other);
         let mut next = OnLdd { alone: common, ..self.clone() };
-        if !P::UNIONS || (self.rest == other.rest && differ.len() == 1) {
+        if result == Shape::Box || !P::UNIONS || (self.rest == other.rest && differ.len() == 1) {
             for d in differ {
                 // A dimension that one of them leaves free is free in the result.
                 if let (Some(f), Some(g)) = (self.alone.get(d), other.alone.get(d)) {
@@ -244,14 +277,13 @@ impl<P: Policy> OnLdd<P> {
             let g = s.meet_all(g, &theirs)?;
             op(&mut s.ldd, f, g)
         };
-        if split {
+        if result == Shape::Product {
             next.set_rest(both)?;
         } else {
             let mut tied = Vec::new();
             next.rest = self.shared().op(|s| {
-                let before = s.ldd.stats().nodes;
                 let r = both(s)?;
-                check_size(s, r, before)?;
+                let r = s.fit(r)?;
                 tied = s.dims_of(r);
                 Ok(r)
             })?;
@@ -261,18 +293,31 @@ impl<P: Policy> OnLdd<P> {
         Ok(())
     }
 
-    /// [`OnLdd::combine`], on the hulls if the element outgrows its limits, and top if even these do.
-    /// `self` is not above `other`, so it always grows.
-    fn grow(&mut self, other: &Self, split: bool, mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>) {
+    /// [`OnLdd::combine`]; of smaller elements if that takes more than the limits allow, then of the hulls,
+    /// and top if even these do. `self` is not above `other`, so it always grows.
+    fn grow(
+        &mut self,
+        other: &Self,
+        result: Shape,
+        mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>,
+    ) {
         if self.is_bottom() {
             *self = other.clone();
-        } else if self.combine(other, split, &mut op).is_err() {
-            let mut other = other.clone();
-            self.collapse();
-            other.collapse();
-            if self.combine(&other, split, op).is_err() {
-                *self = Self::constant(self.shared(), Node::TRUE);
-            }
+            return;
+        }
+        if self.combine(other, result, &mut op).is_ok() {
+            return;
+        }
+        let mut other = other.clone();
+        self.shrink();
+        other.shrink();
+        if self.combine(&other, result, &mut op).is_ok() {
+            return;
+        }
+        self.collapse();
+        other.collapse();
+        if self.combine(&other, result, op).is_err() {
+            *self = Self::constant(self.shared(), Node::TRUE);
         }
     }
 
@@ -280,6 +325,9 @@ impl<P: Policy> OnLdd<P> {
     /// them for the rest of the sequence. So the tied dimensions can only become more, and when they no
     /// longer do, each step is the widening of section 4 over the same dimensions (or over one of the
     /// others alone), for which sequences stabilise.
+    ///
+    /// They may take long to do so, and for ever when boxes are merged on the way. So a sequence has a
+    /// number of nodes to spend; after that it goes on with the hulls and the standard widening of BOX.
     pub(crate) fn widen(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
         if next.leq(self) {
             return false;
@@ -288,10 +336,20 @@ impl<P: Policy> OnLdd<P> {
         let bound = |c: &&LinCons| c.expr.terms().len() == 1 && matches!(c.rel, Rel::Le | Rel::Lt);
         let bounds = thresholds.constraints().iter().filter(bound);
         let kept: Vec<LinCons> = bounds.filter(|c| self.entails(c) && next.entails(c)).cloned().collect();
-        self.grow(next, false, |ldd, f, g| P::widen(ldd, f, g, thresholds.values()));
+        let spent = self.spent;
+        if spent <= self.shared().with(|s| s.room()).saturating_mul(PATIENCE) {
+            self.grow(next, Shape::Tied, |ldd, f, g| P::widen(ldd, f, g, thresholds.values()));
+        } else {
+            let mut next = next.clone();
+            self.collapse();
+            next.collapse();
+            self.grow(&next, Shape::Box, |ldd, f, g| ldd.box_widen(f, g, thresholds.values()));
+        }
         for c in &kept {
             self.assume_tied(c);
         }
+        let size = self.shared().with(|s| s.ldd.size(self.rest.node()));
+        self.spent = spent.saturating_add(size.max(MIN_COST));
         true
     }
 
@@ -308,15 +366,21 @@ impl<P: Policy> OnLdd<P> {
     }
 }
 
-/// `Err` if `f`, made since there were `before` nodes, is larger than an element should be.
-///
-/// Widening sequences still stabilise when an element becomes its hull for that reason: after that has
-/// happened, the hull can only grow where the widening makes a bound infinite, so sequences meet this
-/// limit finitely often.
-fn check_size(s: &Space, f: Node, before: usize) -> Outcome<()> {
-    // An operation that made few nodes did not make a large element out of small ones.
-    let made = s.ldd.stats().nodes - before;
-    if made > s.max_rest / 4 && s.ldd.size(f) > s.max_rest { Err(OutOfBudget::Nodes) } else { Ok(()) }
+/// Nodes that a widening sequence may spend, for each node that an element may have.
+const PATIENCE: usize = 16;
+
+/// Nodes that a step of a widening sequence costs at least.
+const MIN_COST: usize = 64;
+
+/// What becomes of dimensions that two elements do not have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Each stays alone.
+    Box,
+    /// They are tied.
+    Tied,
+    /// They are tied unless they are independent of each other.
+    Product,
 }
 
 impl<P: Policy> Lattice for OnLdd<P> {
@@ -329,6 +393,7 @@ impl<P: Policy> Lattice for OnLdd<P> {
             return self.is_bottom();
         }
         let shown = self.shared().with(|s| -> Outcome<bool> {
+            s.begin();
             let mut outcome = Ok(());
             let factors = self.alone.all_of(&other.alone, &mut |d, own, theirs| {
                 let own = match own {
@@ -358,7 +423,7 @@ impl<P: Policy> Lattice for OnLdd<P> {
         if other.leq(self) {
             return false;
         }
-        self.grow(other, true, P::join);
+        self.grow(other, Shape::Product, P::join);
         true
     }
 

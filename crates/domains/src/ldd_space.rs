@@ -15,15 +15,34 @@ pub struct Space {
     dims: Vec<Dim>,
     /// Live nodes at which the order of the variables is improved next.
     reorder_at: usize,
-    /// Nodes that the tied dimensions of one element may take.
-    pub(crate) max_rest: usize,
+    /// Steps so far when the order was improved the last time.
+    reordered: u64,
+    /// Nodes that the tied dimensions of one element may take at first.
+    max_rest: usize,
+    /// How often boxes were merged to stay within the limits.
+    merges: u64,
 }
 
 /// Nodes that the tied dimensions of one element may take unless told otherwise.
-const MAX_REST: usize = 1 << 16;
+const MAX_REST: usize = 1 << 12;
 
 /// Live nodes at which the order of the variables is improved for the first time.
 const FIRST_REORDER: usize = 1 << 15;
+
+/// Steps between two improvements of the order because an element is too large.
+const REORDER_PERIOD: u64 = 1 << 23;
+
+/// Steps of one improvement of the order, about.
+const REORDER_STEPS: u64 = 1 << 22;
+
+/// Steps of one operation for each node that an element may have.
+const STEPS_PER_NODE: u64 = 1 << 8;
+
+/// Steps after which elements may have half as many nodes as before.
+const HALF_LIFE: u64 = 1 << 24;
+
+/// Nodes that an element may have however long the analysis runs.
+const MIN_REST: usize = 1 << 6;
 
 impl Space {
     /// The variable of a dimension.
@@ -54,6 +73,49 @@ impl Space {
         dims
     }
 
+    /// Nodes that the tied dimensions of one element may take now: less, the longer the analysis has run, so
+    /// that it ends in time that grows with the program and not with its number of paths.
+    pub(crate) fn room(&self) -> usize {
+        let halvings = (self.ldd.stats().work / HALF_LIFE).min(u64::from(usize::BITS) - 1);
+        (self.max_rest >> halvings).max(MIN_REST).min(self.max_rest)
+    }
+
+    /// `f`, if it is no larger than an element may be. Otherwise the order of the variables is improved, if
+    /// that is due, and then the closest boxes of `f` are merged. Operands must be held by roots.
+    pub(crate) fn fit(&mut self, f: Node) -> Outcome<Node> {
+        let room = self.room();
+        if self.ldd.size_within(f, room) {
+            return Ok(f);
+        }
+        if self.ldd.stats().work - self.reordered > REORDER_PERIOD {
+            self.ldd.protect(f);
+            self.reorder();
+            self.ldd.release(f);
+            self.begin();
+        }
+        if self.ldd.size_within(f, room) { Ok(f) } else { self.merge(f, room / 4) }
+    }
+
+    /// Merges boxes of `f` until it has at most so many nodes.
+    pub(crate) fn merge(&mut self, f: Node, nodes: usize) -> Outcome<Node> {
+        self.merges += 1;
+        self.begin();
+        self.ldd.merge_boxes(f, nodes)
+    }
+
+    /// Notes that an element became its hull because of the limits.
+    pub(crate) fn collapsed(&mut self) {
+        self.merges += 1;
+    }
+
+    fn reorder(&mut self) {
+        self.ldd.allow(REORDER_STEPS);
+        // An order that could not be finished is still an order.
+        let _ = self.ldd.reorder();
+        self.reordered = self.ldd.stats().work;
+        self.reorder_at = (2 * self.ldd.stats().nodes).max(2 * self.reorder_at);
+    }
+
     /// The intersection of `f` with all of `others`.
     pub(crate) fn meet_all(&mut self, f: Node, others: &[Root<Space>]) -> Outcome<Node> {
         others.iter().try_fold(f, |f, g| self.ldd.and(f, g.node()))
@@ -73,14 +135,17 @@ impl Manager for Space {
     fn collect(&mut self) {
         self.ldd.collect();
         if self.ldd.stats().nodes > self.reorder_at {
-            // An order that could not be finished is still an order.
-            let _ = self.ldd.reorder();
-            self.reorder_at = (2 * self.ldd.stats().nodes).max(2 * self.reorder_at);
+            self.reorder();
         }
     }
 
     fn wants_collection(&self) -> bool {
         self.ldd.wants_collection()
+    }
+
+    fn begin(&mut self) {
+        let room = self.room() as u64;
+        self.ldd.allow(room.saturating_mul(STEPS_PER_NODE));
     }
 }
 
@@ -94,17 +159,25 @@ impl LddCtx {
         LddCtx::with_element_limit(limits, MAX_REST)
     }
 
-    /// A context in which the dimensions of one element that depend on each other may take that many
-    /// nodes; above, they become independent intervals.
+    /// A context in which the dimensions of one element that depend on each other may take that many nodes
+    /// at first; above, the closest boxes are merged.
     pub fn with_element_limit(limits: Limits, nodes: usize) -> LddCtx {
         let space = Space {
             ldd: Ldd::new(limits),
             vars: FxHashMap::default(),
             dims: Vec::new(),
             reorder_at: FIRST_REORDER,
+            reordered: 0,
             max_rest: nodes,
+            merges: 0,
         };
         LddCtx(Shared::new(space))
+    }
+
+    /// How often boxes were merged to stay within the limits; without that all results are those of
+    /// the operations of the paper.
+    pub fn merges(&self) -> u64 {
+        self.0.with(|s| s.merges)
     }
 
     /// Size figures of the manager.
@@ -147,6 +220,7 @@ impl Factor {
         let root = shared.op(|s| {
             let v = s.var(d)?;
             let values = op(s, v)?;
+            let values = s.fit(values)?;
             found = outline(s, d, values)?;
             Ok(values)
         })?;

@@ -49,18 +49,25 @@ impl<P: Policy> OnLdd<P> {
 
     /// Lets `d` take any value.
     fn drop_dim(&mut self, d: Dim) {
+        self.free_tied(&[d]);
         self.alone.remove(d);
-        if self.is_tied(d) {
-            let f = self.rest.node();
-            let free = self.set_rest(|s| {
-                let v = s.var(d)?;
-                s.ldd.exists(f, &[v])
-            });
-            if free.is_err() {
-                self.collapse();
-                self.alone.remove(d);
+    }
+
+    /// Lets those of `dims` that are tied take any value.
+    fn free_tied(&mut self, dims: &[Dim]) {
+        let freed = self.attempt(|e| {
+            let tied: Vec<Dim> = dims.iter().copied().filter(|d| e.is_tied(*d)).collect();
+            if tied.is_empty() {
+                return Ok(());
             }
-        }
+            let f = e.rest.node();
+            e.set_rest(|s| {
+                let vars: Outcome<Vec<Var>> = tied.iter().map(|d| s.var(*d)).collect();
+                s.ldd.exists(f, &vars?)
+            })
+        });
+        // A hull ties nothing, so there was nothing left to do.
+        debug_assert!(freed.is_ok());
     }
 
     /// `d := e`, exactly as Theorem 1 has it; `Err` when it outgrows the limits, with nothing changed.
@@ -99,6 +106,49 @@ impl<P: Policy> OnLdd<P> {
         }
         *self = next;
         Ok(())
+    }
+
+    /// Assumes a normalised constraint; `Err` when it outgrows the limits, with nothing changed.
+    fn try_assume(&mut self, c: &LinCons) -> Outcome<()> {
+        let dims: Vec<Dim> = c.expr.dims().collect();
+        if let [d] = dims[..]
+            && !self.is_tied(d)
+        {
+            let mapped = self.map_factor(d, |s, _, f| assume(s, f, c));
+            return if mapped { Ok(()) } else { Err(dd::OutOfBudget::Nodes) };
+        }
+        if dims.iter().all(|d| self.is_simple(*d)) {
+            self.assume_simple(c);
+            return Ok(());
+        }
+        let mut next = self.clone();
+        let factors = next.untie(dims);
+        let f = self.rest.node();
+        next.set_rest(|s| {
+            let f = s.meet_all(f, &factors)?;
+            assume(s, f, c)
+        })?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Replaces the values of the integer `d` by what is left of them in a machine type; `Err` when that
+    /// outgrows the limits, with nothing changed.
+    fn try_wrap(&mut self, d: Dim, ty: MachineInt) -> Outcome<()> {
+        let image = |i: &dd::Interval| wrapped(&from_dd(i), ty).iter().map(to_dd).collect();
+        if self.is_tied(d) {
+            let f = self.rest.node();
+            return self.set_rest(|s| {
+                let v = s.var(d)?;
+                s.ldd.map_var(f, v, image)
+            });
+        }
+        let mapped = self.map_factor(d, |s, v, f| {
+            let r = s.ldd.map_var(f, v, image)?;
+            // One interval that passes the end of the type has no better hull than all values.
+            if P::UNIONS || s.ldd.is_box(r) { Ok(r) } else { s.ldd.interval(v, &to_dd(&ty.range())) }
+        });
+        if mapped { Ok(()) } else { Err(dd::OutOfBudget::Nodes) }
     }
 
     /// Assumes a normalised constraint on simple dimensions, at least two: each is cut down by what
@@ -178,16 +228,14 @@ impl<P: Policy> NumericDomain for OnLdd<P> {
     }
 
     fn assign(&mut self, d: Dim, e: &LinExpr) {
-        if !self.is_bottom() && self.try_assign(d, e).is_err() {
-            self.collapse();
-            // Of simple dimensions only, which needs no diagrams.
-            if self.try_assign(d, e).is_err() {
-                self.alone.remove(d);
-            }
+        self.spent = 0;
+        if !self.is_bottom() && self.attempt(|x| x.try_assign(d, e)).is_err() {
+            self.alone.remove(d);
         }
     }
 
     fn assign_interval(&mut self, d: Dim, range: &Interval) {
+        self.spent = 0;
         if !self.is_bottom() {
             self.drop_dim(d);
             self.set_interval(d, &range.tighten_for(d));
@@ -195,6 +243,7 @@ impl<P: Policy> NumericDomain for OnLdd<P> {
     }
 
     fn assume(&mut self, c: &LinCons) {
+        self.spent = 0;
         let c = c.normalize();
         match c.truth() {
             _ if self.is_bottom() => return,
@@ -203,48 +252,21 @@ impl<P: Policy> NumericDomain for OnLdd<P> {
             None if matches!(c.rel, Rel::Mod(_)) => return,
             None => {}
         }
-        let dims: Vec<Dim> = c.expr.dims().collect();
-        if let [d] = dims[..]
-            && !self.is_tied(d)
-        {
-            // A bound that cannot be expressed within the limits is left out.
-            self.map_factor(d, |s, _, f| assume(s, f, &c));
-            return;
-        }
-        if dims.iter().all(|d| self.is_simple(*d)) {
-            return self.assume_simple(&c);
-        }
-        let mut next = self.clone();
-        let factors = next.untie(dims);
-        let f = self.rest.node();
-        let assumed = next.set_rest(|s| {
-            let f = s.meet_all(f, &factors)?;
-            assume(s, f, &c)
-        });
-        if assumed.is_ok() {
-            *self = next;
-        }
+        // A constraint that cannot be expressed within the limits is left out.
+        let _ = self.attempt(|x| x.try_assume(&c));
     }
 
     fn forget(&mut self, dims: &[Dim]) {
+        self.spent = 0;
         if self.is_bottom() {
             return;
         }
-        let tied: Vec<Dim> = dims.iter().copied().filter(|d| self.is_tied(*d)).collect();
-        if !tied.is_empty() {
-            let f = self.rest.node();
-            let free = self.set_rest(|s| {
-                let vars: Outcome<Vec<Var>> = tied.iter().map(|d| s.var(*d)).collect();
-                s.ldd.exists(f, &vars?)
-            });
-            if free.is_err() {
-                self.collapse();
-            }
-        }
+        self.free_tied(dims);
         dims.iter().for_each(|d| self.alone.remove(*d));
     }
 
     fn rename(&mut self, map: &[(Dim, Dim)]) {
+        self.spent = 0;
         if self.is_bottom() {
             return;
         }
@@ -341,6 +363,7 @@ impl<P: Policy> NumericDomain for OnLdd<P> {
     }
 
     fn wrap(&mut self, d: Dim, ty: MachineInt) {
+        self.spent = 0;
         if self.is_bottom() {
             return;
         }
@@ -351,22 +374,7 @@ impl<P: Policy> NumericDomain for OnLdd<P> {
         if range.leq(&ty.range()) {
             return;
         }
-        let image = |i: &dd::Interval| wrapped(&from_dd(i), ty).iter().map(to_dd).collect();
-        let done = if self.is_tied(d) {
-            let f = self.rest.node();
-            self.set_rest(|s| {
-                let v = s.var(d)?;
-                s.ldd.map_var(f, v, image)
-            })
-            .is_ok()
-        } else {
-            self.map_factor(d, |s, v, f| {
-                let r = s.ldd.map_var(f, v, image)?;
-                // One interval that passes the end of the type has no better hull than all values.
-                if P::UNIONS || s.ldd.is_box(r) { Ok(r) } else { s.ldd.interval(v, &to_dd(&ty.range())) }
-            })
-        };
-        if !done {
+        if self.attempt(|x| x.try_wrap(d, ty)).is_err() {
             self.drop_dim(d);
             self.set_interval(d, &ty.range());
         }

@@ -1,15 +1,19 @@
-//! What the analysis sees of a function: its integer variables that live in registers, and what happens
-//! to them between the points where control meets or parts.
+//! What the analysis sees of a function: every integer that a compiler would keep in a register, and what
+//! happens to them between the points where control meets or parts.
+//!
+//! Tracked are the integers in variables whose address nobody has, members of structures and elements of
+//! arrays included; globals among them, which a call and a store through a pointer may change; and the
+//! temporaries of three-address form: the value of each operator and of each load from memory.
 
+use palisade_analyses::cells::{Cells, Located};
 use palisade_analyses::trees::{self, machine};
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
 use palisade_domains::{Dim, Interval, Tree};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// One thing that happens to the variables. Memory, pointers and other functions cannot touch them:
-/// nobody has their address.
+/// One thing that happens to the variables.
 #[derive(Debug)]
 pub enum Action {
     /// The variable gets the value of the tree.
@@ -18,10 +22,8 @@ pub enum Action {
     Any(Dim, Interval),
     /// Only states in which the tree is not zero go on.
     Assume(Tree),
-    /// The values of these variables are read for something that is not analysed.
-    Read(Vec<Dim>),
-    /// The values of these variables are not needed any more.
-    Forget(Vec<Dim>),
+    /// The same; states in which it is zero are errors. With the number of the check.
+    Check(usize, Tree),
 }
 
 /// A way from one block to another, without branches.
@@ -40,18 +42,17 @@ pub struct Way {
 pub struct Loop {
     /// The blocks that belong to it; the first is its head.
     pub blocks: Range<usize>,
-    /// The variables that are live at its head, with their types' ranges.
-    pub live: Vec<(Dim, Interval)>,
+    /// The variables that may change in it.
+    pub changed: Vec<Dim>,
 }
 
 /// The part of a function that the analysis sees. Blocks are numbered in weak topological order; block 0
 /// is the entry.
 #[derive(Debug)]
 pub struct Flow {
-    /// The number of variables, which are `Dim::int(0)` and so on in the order of their first use.
-    pub vars: usize,
-    /// What holds at the entry: whatever is read later has a value of its type.
-    pub start: Vec<(Dim, Interval)>,
+    /// The ranges of the types of the variables `Dim::int(0)` and so on. At the entry each has any value
+    /// of its type.
+    pub ranges: Vec<Interval>,
     /// All ways between blocks.
     pub ways: Vec<Way>,
     /// The ways that leave each block.
@@ -60,87 +61,220 @@ pub struct Flow {
     pub inc: Vec<Vec<usize>>,
     /// The loops by head, outer ones first.
     pub loops: Vec<Loop>,
+    /// The number of checks.
+    pub checks: usize,
 }
 
-/// The variables of a function that are tracked.
-struct Vars<'p> {
+/// What is tracked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    /// An integer in a variable.
+    Cell(u32),
+    /// The value of an expression when it was computed last.
+    Value(ExprId),
+}
+
+/// The tracked integers of a function.
+struct Registers<'p> {
     program: &'p Program,
-    dims: FxHashMap<VarId, Dim>,
+    cells: Cells,
+    dims: FxHashMap<Key, Dim>,
+    ranges: Vec<Interval>,
+    /// Those that others may change: in globals.
+    shared: Vec<Dim>,
+    checks: usize,
 }
 
-impl Vars<'_> {
-    fn range(&self, var: VarId) -> Interval {
-        let ty = self.program.scalar_of(self.program.vars[var].ty).and_then(|s| s.int());
-        ty.map_or(Interval::TOP, |t| machine(t).range())
-    }
-
-    /// The tracked variable that a place is, or is a part of.
-    fn at(&self, place: PlaceId) -> Option<(VarId, Dim)> {
-        let Base::Var(var) = self.program.places[place].base else { return None };
-        Some((var, *self.dims.get(&var)?))
-    }
-
-    /// The type of the variable that a place is.
-    fn whole(&self, place: PlaceId) -> Option<IntTy> {
-        let place = &self.program.places[place];
-        let Base::Var(var) = place.base else { return None };
-        let whole = place.path.is_empty() && place.bits.is_none();
-        self.program.scalar_of(self.program.vars[var].ty).filter(|_| whole)?.int()
-    }
-
-    fn tree(&self, e: ExprId) -> Tree {
-        trees::tree(self.program, e, &|place, t| {
-            (self.whole(place) == Some(t)).then(|| self.at(place))?.map(|found| found.1)
-        })
-    }
-
-    /// The place takes the value of an expression; any value if it is not the whole variable.
-    fn write(&self, place: PlaceId, value: Option<ExprId>) -> Option<Action> {
-        let (var, d) = self.at(place)?;
-        let fits =
-            |e: &ExprId| self.whole(place).is_some_and(|t| self.program.exprs[*e].ty == Scalar::Int(t));
-        Some(match value.filter(fits) {
-            Some(e) => Action::Assign(d, self.tree(e)),
-            None => Action::Any(d, self.range(var)),
-        })
-    }
-
-    /// The tracked variables that an operation reads.
-    fn reads(&self, op: &Op) -> Vec<Dim> {
-        let mut dims = Vec::new();
-        self.program.visit_op(op, &mut |used| {
-            if let Use::Read(place) = used {
-                dims.extend(self.at(place).map(|found| found.1));
+impl<'p> Registers<'p> {
+    fn new(program: &'p Program, graph: &Graph, func: FuncId) -> Self {
+        let cells = Cells::new(program, |v| !program.vars[v].address_taken && !program.vars[v].read_only);
+        let mut this = Registers {
+            program,
+            cells,
+            dims: FxHashMap::default(),
+            ranges: Vec::new(),
+            shared: Vec::new(),
+            checks: 0,
+        };
+        for &loc in &graph.wto[func].order {
+            for &edge in &program.locs[loc].out {
+                let op = &program.edges[edge].op;
+                program.visit_op(op, &mut |used| {
+                    if let Use::Read(place) | Use::Write(place) = used
+                        && let Located::Cell(slot) = this.cells.locate(program, place)
+                    {
+                        this.add(Key::Cell(slot));
+                    }
+                });
+                for value in this.values(op) {
+                    this.add(Key::Value(value));
+                }
             }
-        });
-        dims
+        }
+        this
+    }
+
+    fn int_type(&self, key: Key) -> Option<IntTy> {
+        match key {
+            Key::Cell(slot) => self.cells.info(slot)?.scalar.int(),
+            Key::Value(e) => self.program.exprs[e].ty.int(),
+        }
+    }
+
+    fn add(&mut self, key: Key) {
+        let Some(ty) = self.int_type(key) else { return };
+        let next = Dim::int(self.ranges.len() as u32);
+        if *self.dims.entry(key).or_insert(next) == next {
+            self.ranges.push(machine(ty).range());
+            if let Key::Cell(slot) = key
+                && self.cells.info(slot).is_some_and(|c| self.program.vars[c.var].kind == VarKind::Global)
+            {
+                self.shared.push(next);
+            }
+        }
+    }
+
+    fn range(&self, d: Dim) -> Interval {
+        self.ranges[d.index() as usize].clone()
+    }
+
+    fn any(&self, d: Dim) -> Action {
+        Action::Any(d, self.range(d))
+    }
+
+    /// The variable that a place of this type is.
+    fn at(&self, place: PlaceId, t: IntTy) -> Option<Dim> {
+        let Located::Cell(slot) = self.cells.locate(self.program, place) else { return None };
+        self.dims.get(&Key::Cell(slot)).copied().filter(|_| self.int_type(Key::Cell(slot)) == Some(t))
+    }
+
+    /// Whether an expression reads memory that is not tracked.
+    fn is_load(&self, e: ExprId) -> bool {
+        let expr = &self.program.exprs[e];
+        match (&expr.kind, expr.ty) {
+            (ExprKind::Load(place), Scalar::Int(t)) => self.at(*place, t).is_none(),
+            _ => false,
+        }
+    }
+
+    /// The expressions that an operation computes, operands first, whose values become temporaries: loads
+    /// and operators, but for conditions and for the value that is stored in a variable.
+    fn values(&self, op: &Op) -> Vec<ExprId> {
+        let mut roots: Vec<(ExprId, bool)> = Vec::new();
+        let indices = |place: PlaceId, roots: &mut Vec<(ExprId, bool)>| {
+            let path = &self.program.places[place].path;
+            roots.extend(path.iter().filter_map(|p| match p {
+                Proj::Index { index, .. } => Some((*index, true)),
+                Proj::Field { .. } => None,
+            }));
+        };
+        match op {
+            Op::Assign { dst, src } => {
+                indices(*dst, &mut roots);
+                let stored = matches!(self.cells.locate(self.program, *dst), Located::Cell(_));
+                roots.push((*src, !stored));
+            }
+            Op::Assume { cond } | Op::Check { cond, .. } => roots.push((*cond, false)),
+            Op::Call { args, .. } => roots.extend(args.iter().filter_map(|a| match a {
+                Arg::Scalar(e) => Some((*e, true)),
+                Arg::Aggregate(_) => None,
+            })),
+            _ => {}
+        }
+        let mut found = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut work: Vec<(ExprId, bool, bool)> =
+            roots.into_iter().rev().map(|(e, k)| (e, k, false)).collect();
+        while let Some((e, kept, ready)) = work.pop() {
+            if ready {
+                found.push(e);
+                continue;
+            }
+            if !seen.insert(e) {
+                continue;
+            }
+            let mut below: Vec<(ExprId, bool)> =
+                trees::operands(self.program, e).into_iter().map(|x| (x, true)).collect();
+            let operator = !below.is_empty();
+            if let ExprKind::Load(place) = self.program.exprs[e].kind {
+                indices(place, &mut below);
+            }
+            let integer = self.program.exprs[e].ty.int().is_some_and(|t| t != IntTy::BOOL);
+            if integer && (self.is_load(e) || operator && kept) {
+                work.push((e, kept, true));
+            }
+            work.extend(below.into_iter().rev().map(|(x, k)| (x, k, false)));
+        }
+        found
+    }
+
+    /// The tree of an expression over variables and those temporaries that `known` accepts.
+    fn tree(&self, e: ExprId, known: impl Fn(ExprId) -> bool) -> Tree {
+        let value = |x: ExprId| known(x).then(|| self.dims.get(&Key::Value(x)).copied()).flatten();
+        trees::tree_over(self.program, e, &value, &|place, t| self.at(place, t))
     }
 
     /// What an operation does to the variables.
-    fn actions(&self, op: &Op) -> impl Iterator<Item = Action> + use<> {
-        let reads = self.reads(op);
-        let read = (!reads.is_empty()).then_some(Action::Read(reads));
-        read.into_iter().chain(self.effect(op))
+    fn actions(&mut self, op: &Op) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for e in self.values(op) {
+            let Some(&d) = self.dims.get(&Key::Value(e)) else { continue };
+            actions.push(match self.is_load(e) {
+                true => self.any(d),
+                false => Action::Assign(d, self.tree(e, |x| x != e)),
+            });
+        }
+        match op {
+            Op::Assign { dst, src } => {
+                match (self.cells.locate(self.program, *dst), self.program.exprs[*src].ty) {
+                    (Located::Cell(_), Scalar::Int(t)) if self.at(*dst, t).is_some() => {
+                        let value = self.at(*dst, t).map(|d| Action::Assign(d, self.tree(*src, |_| true)));
+                        actions.extend(value);
+                    }
+                    _ => self.lose(*dst, &mut actions),
+                }
+            }
+            Op::Havoc { dst, .. } | Op::Alloc { dst, .. } | Op::Copy { dst, .. } | Op::Zero { dst } => {
+                self.lose(*dst, &mut actions);
+            }
+            Op::Call { dst, .. } => {
+                actions.extend(self.shared.iter().map(|d| self.any(*d)));
+                dst.iter().for_each(|dst| self.lose(*dst, &mut actions));
+            }
+            Op::Enter { var } => self.lose_cells(self.cells.of_var(*var), &mut actions),
+            // What the condition says about variables is worth more than what it says about temporaries.
+            Op::Assume { cond } => actions.push(Action::Assume(self.tree(*cond, |x| self.is_load(x)))),
+            Op::Check { cond, .. } => {
+                actions.push(Action::Check(self.checks, self.tree(*cond, |x| self.is_load(x))));
+                self.checks += 1;
+            }
+            Op::MemCopy { .. } | Op::MemSet { .. } => {
+                actions.extend(self.shared.iter().map(|d| self.any(*d)))
+            }
+            Op::Skip | Op::Return { .. } | Op::Halt { .. } | Op::Leave { .. } | Op::Free { .. } => {}
+        }
+        actions
     }
 
-    fn effect(&self, op: &Op) -> Option<Action> {
-        match op {
-            Op::Assign { dst, src } => self.write(*dst, Some(*src)),
-            Op::Havoc { dst, .. } | Op::Alloc { dst, .. } | Op::Copy { dst, .. } | Op::Zero { dst } => {
-                self.write(*dst, None)
-            }
-            Op::Call { dst, .. } => self.write((*dst)?, None),
-            Op::Enter { var } => Some(Action::Any(*self.dims.get(var)?, self.range(*var))),
-            Op::Assume { cond } | Op::Check { cond, .. } => Some(Action::Assume(self.tree(*cond))),
-            _ => None,
+    /// Something unknown is written to a place.
+    fn lose(&self, place: PlaceId, actions: &mut Vec<Action>) {
+        match self.cells.locate(self.program, place) {
+            Located::Cell(slot) => self.lose_cells(slot..slot + 1, actions),
+            Located::Among(slots) => self.lose_cells(slots, actions),
+            Located::Anywhere => actions.extend(self.shared.iter().map(|d| self.any(*d))),
         }
+    }
+
+    fn lose_cells(&self, slots: Range<u32>, actions: &mut Vec<Action>) {
+        let dims = slots.filter_map(|slot| self.dims.get(&Key::Cell(slot)));
+        actions.extend(dims.map(|d| self.any(*d)));
     }
 }
 
 impl Flow {
     /// The flow of a function with a body.
     pub fn new(program: &Program, graph: &Graph, func: FuncId) -> Flow {
-        let vars = Vars { program, dims: tracked(program, graph, func) };
+        let mut registers = Registers::new(program, graph, func);
         let order = &graph.wto[func].order;
         let reachable = |e: &&EdgeId| graph.is_reachable(program.edges[**e].src);
         let starts_block = |loc: LocId| {
@@ -153,12 +287,12 @@ impl Flow {
         let heads: Vec<LocId> = order.iter().copied().filter(|l| starts_block(*l)).collect();
         let block: FxHashMap<LocId, usize> = heads.iter().zip(0..).map(|(l, i)| (*l, i)).collect();
         let mut flow = Flow {
-            vars: vars.dims.len(),
-            start: Vec::new(),
+            ranges: Vec::new(),
             ways: Vec::new(),
             out: vec![Vec::new(); heads.len()],
             inc: vec![Vec::new(); heads.len()],
             loops: Vec::new(),
+            checks: 0,
         };
         for (from, head) in heads.iter().enumerate() {
             for &first in &program.locs[*head].out {
@@ -167,7 +301,7 @@ impl Flow {
                 // Every cycle passes a loop head, which starts a block, so the way ends.
                 let to = loop {
                     let e = &program.edges[edge];
-                    actions.extend(vars.actions(&e.op));
+                    actions.extend(registers.actions(&e.op));
                     match block.get(&e.dst) {
                         Some(&to) => break to,
                         None => edge = program.locs[e.dst].out[0],
@@ -179,63 +313,28 @@ impl Flow {
                 flow.inc[to].push(way);
             }
         }
-        let live = flow.live();
-        flow.forget_dead(&live);
-        let mut ranges = vec![Interval::TOP; flow.vars];
-        for (var, d) in &vars.dims {
-            ranges[d.index() as usize] = vars.range(*var);
-        }
-        let with_ranges =
-            |set: &Set| set.iter().map(|d| (d, ranges[d.index() as usize].clone())).collect::<Vec<_>>();
-        flow.start = with_ranges(&live[0]);
         for (start, head) in heads.iter().enumerate().filter(|(_, h)| graph.is_loop_head(**h)) {
             let end = heads.partition_point(|l| graph.position(*l) < end_of(program, graph, *head));
-            flow.loops.push(Loop { blocks: start..end, live: with_ranges(&live[start]) });
+            let blocks = start..end;
+            let inside = flow.ways.iter().filter(|w| blocks.contains(&w.from));
+            let mut changed: Vec<Dim> =
+                inside.flat_map(|w| w.actions.iter().filter_map(Action::changes)).collect();
+            changed.sort_unstable();
+            changed.dedup();
+            flow.loops.push(Loop { blocks, changed });
         }
+        flow.ranges = registers.ranges;
+        flow.checks = registers.checks;
         flow
     }
+}
 
-    /// The variables that are live at the start of each block.
-    fn live(&self) -> Vec<Set> {
-        let mut live = vec![Set::new(self.vars); self.out.len()];
-        loop {
-            let mut changed = false;
-            for block in (0..self.out.len()).rev() {
-                let mut at_start = live[block].clone();
-                for &w in &self.out[block] {
-                    let mut needed = live[self.ways[w].to].clone();
-                    for action in self.ways[w].actions.iter().rev() {
-                        match action {
-                            Action::Assign(d, _) | Action::Any(d, _) => needed.remove(*d),
-                            Action::Read(dims) => dims.iter().for_each(|d| needed.insert(*d)),
-                            Action::Assume(_) | Action::Forget(_) => {}
-                        }
-                    }
-                    at_start.union(&needed);
-                }
-                changed |= at_start != live[block];
-                live[block] = at_start;
-            }
-            if !changed {
-                return live;
-            }
-        }
-    }
-
-    /// Lets every way end by forgetting what nobody reads any more. Who reads what is not needed then.
-    fn forget_dead(&mut self, live: &[Set]) {
-        for way in &mut self.ways {
-            let mut known = live[way.from].clone();
-            for action in &way.actions {
-                if let Action::Assign(d, _) | Action::Any(d, _) = action {
-                    known.insert(*d);
-                }
-            }
-            let dead: Vec<Dim> = known.iter().filter(|d| !live[way.to].contains(*d)).collect();
-            way.actions.retain(|a| !matches!(a, Action::Read(_)));
-            if !dead.is_empty() {
-                way.actions.push(Action::Forget(dead));
-            }
+impl Action {
+    /// The variable that gets a new value.
+    fn changes(&self) -> Option<Dim> {
+        match self {
+            Action::Assign(d, _) | Action::Any(d, _) => Some(*d),
+            Action::Assume(_) | Action::Check(..) => None,
         }
     }
 }
@@ -243,54 +342,4 @@ impl Flow {
 fn end_of(program: &Program, graph: &Graph, head: LocId) -> Option<usize> {
     let start = graph.position(head)?;
     graph.wto[program.locs[head].func].component_end(start)
-}
-
-/// The integer variables of a function whose address nobody has, in the order in which they are used.
-fn tracked(program: &Program, graph: &Graph, func: FuncId) -> FxHashMap<VarId, Dim> {
-    let mut dims = FxHashMap::default();
-    let mut add = |var: VarId| {
-        let info = &program.vars[var];
-        let integer = program.scalar_of(info.ty).is_some_and(|s| s.int().is_some());
-        if integer && !info.address_taken && info.kind != VarKind::Global {
-            let next = Dim::int(dims.len() as u32);
-            dims.entry(var).or_insert(next);
-        }
-    };
-    for &loc in &graph.wto[func].order {
-        for &edge in &program.locs[loc].out {
-            program.visit_op(&program.edges[edge].op, &mut |used| {
-                if let Use::Read(place) | Use::Write(place) = used
-                    && let Base::Var(var) = program.places[place].base
-                {
-                    add(var);
-                }
-            });
-        }
-    }
-    dims
-}
-
-/// A set of dimensions `Dim::int(0)` and so on.
-#[derive(Clone, PartialEq, Eq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(len: usize) -> Set {
-        Set(vec![0; len.div_ceil(64)])
-    }
-    fn insert(&mut self, d: Dim) {
-        self.0[d.index() as usize / 64] |= 1 << (d.index() % 64);
-    }
-    fn remove(&mut self, d: Dim) {
-        self.0[d.index() as usize / 64] &= !(1 << (d.index() % 64));
-    }
-    fn contains(&self, d: Dim) -> bool {
-        self.0[d.index() as usize / 64] >> (d.index() % 64) & 1 == 1
-    }
-    fn union(&mut self, other: &Set) {
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
-    }
-    fn iter(&self) -> impl Iterator<Item = Dim> + '_ {
-        (0..self.0.len() as u32 * 64).map(Dim::int).filter(|d| self.contains(*d))
-    }
 }

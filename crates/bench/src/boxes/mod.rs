@@ -1,25 +1,34 @@
 //! Table 3 of "BOXES: A Symbolic Abstract Domain of Boxes": the invariants of all loop heads of every
-//! function of real programs, by four domains.
+//! function of real programs, by the four domains of the paper, finite sets of intervals and octagons.
 //!
-//! The analysis is that of section 6, over the integer variables of a function that live in registers
-//! (there: SSA variables). Arguments and memory are unknown, a call may return anything, and arithmetic
-//! wraps as the types say. Variables that nobody reads any more are forgotten, for all domains alike.
-//! Times are those of the domain's operations; copying elements does not count.
+//! The analysis is that of section 6, over every integer that a compiler would keep in a register (there:
+//! SSA variables) of a function and of the callees that fit a budget. Arguments and memory are unknown, a
+//! call may return anything, and arithmetic wraps as the types say. Times are those of the domain's
+//! operations; copying elements does not count. Checks of array bounds, division, overflow and assertions
+//! are tried in passing, and random runs must stay inside the invariants.
 
 mod analysis;
 mod flow;
+mod inline;
+mod row;
+mod runs;
 mod table;
 
 pub use crate::child::Limits;
+pub use row::{Outcome, Row, Solved};
 pub use table::Table;
 
 use crate::child::{self, Ended};
-use analysis::{Clock, Found, analyse};
+use analysis::{Found, analyse};
 use flow::Flow;
+use inline::Inliner;
 use palisade_base::{Diagnostic, SourceMap};
-use palisade_cfa::DataModel;
-use palisade_domains::{Boxes, LddBox, LddCtx, LddLimits, NumericDomain};
-use palisade_lower::{CheckSet, Options, compile};
+use palisade_cfa::{CheckKind, DataModel};
+use palisade_domains::{
+    Boxes, Intervals, LddBox, LddCtx, LddLimits, NumericDomain, Octagons, Powerset, PowersetCtx,
+    PowersetWidening,
+};
+use palisade_lower::{Options, compile};
 use rustc_hash::FxHashSet;
 use std::io;
 use std::time::Duration;
@@ -35,11 +44,22 @@ pub enum Domain {
     LddBoxes,
     /// PPL's `Pointset_Powerset<Rational_Box>`.
     PplBoxes,
+    /// Our finite sets of intervals.
+    IntervalSets,
+    /// Our octagons.
+    Octagons,
 }
 
 impl Domain {
-    /// All, in the order of the paper's table.
-    pub const ALL: [Domain; 4] = [Domain::LddBox, Domain::PplBox, Domain::LddBoxes, Domain::PplBoxes];
+    /// The four of the paper in the order of its table, then ours.
+    pub const ALL: [Domain; 6] = [
+        Domain::LddBox,
+        Domain::PplBox,
+        Domain::LddBoxes,
+        Domain::PplBoxes,
+        Domain::IntervalSets,
+        Domain::Octagons,
+    ];
 
     /// The name in the paper's table.
     pub fn name(self) -> &'static str {
@@ -48,6 +68,8 @@ impl Domain {
             Domain::PplBox => "PPL Box",
             Domain::LddBoxes => "LDD Boxes",
             Domain::PplBoxes => "PPL Boxes",
+            Domain::IntervalSets => "intervals",
+            Domain::Octagons => "octagons",
         }
     }
 
@@ -60,56 +82,6 @@ impl Domain {
     pub fn is_built(self) -> bool {
         cfg!(feature = "ppl") || !self.is_peer()
     }
-}
-
-/// What one domain did with one function.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Outcome {
-    /// It found the invariants.
-    Solved(Solved),
-    /// It needed more time than allowed.
-    OutOfTime,
-    /// It needed more memory than allowed.
-    OutOfMemory,
-    /// It crashed, which is a defect.
-    Failed(String),
-}
-
-/// The measurements of a solved function.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Solved {
-    /// CPU time of order, join and emptiness.
-    pub basic: Duration,
-    /// CPU time of assignments, guards and projection.
-    pub image: Duration,
-    /// CPU time of widening.
-    pub widen: Duration,
-    /// How often a loop head was widened.
-    pub widenings: u64,
-    /// The largest invariant, in nodes; 0 for domains without diagrams.
-    pub nodes: u64,
-    /// The largest invariant, in boxes: paths of a diagram, or elements of a powerset.
-    pub boxes: f64,
-}
-
-impl Solved {
-    /// CPU time of all operations of the domain.
-    pub fn total(&self) -> Duration {
-        self.basic + self.image + self.widen
-    }
-}
-
-/// A function and what the domains did with it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Row {
-    /// File and function.
-    pub name: String,
-    /// Variables that are tracked.
-    pub vars: usize,
-    /// Loop heads.
-    pub loops: usize,
-    /// An outcome for each of [`Domain::ALL`]; `None` if it was not run.
-    pub outcomes: [Option<Outcome>; 4],
 }
 
 /// Why a file could not be measured.
@@ -127,11 +99,30 @@ pub struct Setup {
     pub data_model: DataModel,
     /// Limits for each domain and function.
     pub limits: Limits,
-    /// Less time for the domains of PPL; none leaves them out.
+    /// The time for the domains of PPL.
     pub peer_time: Duration,
+    /// The domains to run.
+    pub domains: Vec<Domain>,
+    /// One function in so many is measured, chosen by its name.
+    pub one_in: u64,
     /// Where the functions so far are defined. A function in a header is measured once.
     pub seen: FxHashSet<String>,
+    /// The names of functions that have been measured before.
+    pub done: FxHashSet<String>,
 }
+
+impl Setup {
+    /// Whether a function belongs to the sample (FNV-1a of its name).
+    fn chosen(&self, name: &str) -> bool {
+        let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+        // The low bits of the product are weak.
+        (name.bytes().fold(0xcbf2_9ce4_8422_2325, hash) >> 20).is_multiple_of(self.one_in.max(1))
+    }
+}
+
+/// What is checked: array bounds, division, overflow, assertions.
+const CHECKS: [CheckKind; 4] =
+    [CheckKind::Assertion, CheckKind::SignedOverflow, CheckKind::DivByZero, CheckKind::Bounds];
 
 /// Runs the domains on every function of a preprocessed C file, each in a process of its own, and hands
 /// over the rows as they come. `folder` and `name` are those of the file.
@@ -145,7 +136,8 @@ pub fn measure(
     let mut map = SourceMap::new();
     let too_large = || Trouble::Rejected(vec!["larger than 4 GB".into()]);
     let file = map.add(name, text).ok_or_else(too_large)?;
-    let options = Options { checks: CheckSet::NONE, entry: String::new(), ..Options::default() };
+    let options =
+        Options { checks: CHECKS.into_iter().collect(), entry: String::new(), ..Options::default() };
     let compiled = compile(&mut map, &[file], setup.data_model, &options);
     let Some(program) = compiled.program else {
         let errors = compiled.diagnostics.iter().filter(|d| d.is_error());
@@ -155,9 +147,9 @@ pub fn measure(
         };
         return Err(Trouble::Rejected(errors.map(message).collect()));
     };
-    let graph = program.analyse();
     // What follows in the source map is the library that we added.
     let own = map.start(file)..map.start(file) + map.text(file).len() as u32;
+    let mut inliner = None;
     for (id, func) in program.funcs.iter_enumerated() {
         if func.body.is_none() || !own.contains(&func.span.lo) || id == program.entry {
             continue;
@@ -166,31 +158,26 @@ pub fn measure(
             let relative = if p.file.starts_with('/') { "" } else { folder };
             format!("{relative} {}:{}:{}", p.file, p.line, func.name)
         });
-        if setup.seen.insert(defined) {
-            let flow = Flow::new(&program, &graph, id);
-            let row = Row {
-                name: format!("{folder}/{name}:{}", func.name),
-                vars: flow.vars,
-                loops: flow.loops.len(),
-                outcomes: outcomes(&flow, setup).map_err(Trouble::System)?,
-            };
-            found(row);
+        let name = format!("{folder}/{name}:{}", func.name);
+        if !setup.seen.insert(defined) || !setup.chosen(&name) || setup.done.contains(&name) {
+            continue;
         }
+        let (program, graph) = inliner.get_or_insert_with(|| Inliner::new(&program)).function(id);
+        let flow = Flow::new(program, &graph, id);
+        let outcomes = outcomes(&flow, setup).map_err(Trouble::System)?;
+        found(Row { name, vars: flow.ranges.len(), loops: flow.loops.len(), checks: flow.checks, outcomes });
     }
     Ok(())
 }
 
-fn outcomes(flow: &Flow, setup: &Setup) -> io::Result<[Option<Outcome>; 4]> {
-    let mut outcomes = [const { None }; 4];
-    for (outcome, domain) in outcomes.iter_mut().zip(Domain::ALL).filter(|(_, d)| d.is_built()) {
+fn outcomes(flow: &Flow, setup: &Setup) -> io::Result<[Option<Outcome>; Domain::ALL.len()]> {
+    let mut outcomes = [const { None }; Domain::ALL.len()];
+    for (outcome, domain) in outcomes.iter_mut().zip(Domain::ALL).filter(|(_, d)| setup.domains.contains(d)) {
         let time = if domain.is_peer() { setup.peer_time } else { setup.limits.time };
-        if time.is_zero() {
-            continue;
-        }
         let limits = Limits { time, ..setup.limits };
         let ended = child::run(limits, || run(flow, domain))?;
         *outcome = Some(match ended {
-            Ended::Done(text) => decode(&text).map_or(Outcome::Failed(text), Outcome::Solved),
+            Ended::Done(text) => Solved::decode(&text).map_or(Outcome::Failed(text), Outcome::Solved),
             Ended::OutOfTime => Outcome::OutOfTime,
             Ended::OutOfMemory => Outcome::OutOfMemory,
             Ended::Failed(why) => Outcome::Failed(why),
@@ -199,30 +186,47 @@ fn outcomes(flow: &Flow, setup: &Setup) -> io::Result<[Option<Outcome>; 4]> {
     Ok(outcomes)
 }
 
-/// Elements are as large as they need to be: the limits of the process are the only ones.
-fn diagrams() -> LddCtx {
-    LddCtx::with_element_limit(LddLimits { nodes: 1 << 26, ..LddLimits::default() }, usize::MAX)
-}
+/// Nodes of an element before its closest boxes are merged: some times those of the paper's invariants.
+const ELEMENT_NODES: usize = 1 << 13;
+
+/// Disjuncts of a set of intervals at most.
+const MAX_DISJUNCTS: usize = 64;
 
 fn run(flow: &Flow, domain: Domain) -> String {
+    let diagrams = || LddCtx::with_element_limit(LddLimits::default(), ELEMENT_NODES);
     match domain {
-        Domain::LddBox => timed::<LddBox>(flow, &diagrams(), |e| {
-            let (nodes, boxes) = e.size();
-            (nodes as u64, boxes.to_f64())
-        }),
-        Domain::LddBoxes => timed::<Boxes>(flow, &diagrams(), |e| {
-            let (nodes, boxes) = e.size();
-            (nodes as u64, boxes.to_f64())
-        }),
+        Domain::LddBox => {
+            let context = diagrams();
+            timed::<LddBox>(flow, &context, || context.merges(), |e| (e.size().0 as u64, 1.0))
+        }
+        Domain::LddBoxes => {
+            let context = diagrams();
+            timed::<Boxes>(
+                flow,
+                &context,
+                || context.merges(),
+                |e| {
+                    let (nodes, boxes) = e.size();
+                    (nodes as u64, boxes.to_f64())
+                },
+            )
+        }
+        Domain::IntervalSets => {
+            let widening = PowersetWidening::Certificate;
+            let context = PowersetCtx { base: (), max_disjuncts: MAX_DISJUNCTS, widening };
+            let disjuncts = |e: &Powerset<Intervals>| (0, e.disjuncts().len() as f64);
+            timed(flow, &context, || 0, disjuncts)
+        }
+        Domain::Octagons => timed::<Octagons>(flow, &palisade_domains::Limits::STANDARD, || 0, |_| (0, 1.0)),
         #[cfg(feature = "ppl")]
         Domain::PplBox => {
             use palisade_domains::ppl::{Ppl, PplSpace, RationalBox};
-            timed::<Ppl<RationalBox>>(flow, &PplSpace::new(), |e| (0, e.disjuncts() as f64))
+            timed::<Ppl<RationalBox>>(flow, &PplSpace::new(), || 0, |e| (0, e.disjuncts() as f64))
         }
         #[cfg(feature = "ppl")]
         Domain::PplBoxes => {
             use palisade_domains::ppl::{PowerBox, Ppl, PplSpace};
-            timed::<Ppl<PowerBox>>(flow, &PplSpace::new(), |e| (0, e.disjuncts() as f64))
+            timed::<Ppl<PowerBox>>(flow, &PplSpace::new(), || 0, |e| (0, e.disjuncts() as f64))
         }
         #[cfg(not(feature = "ppl"))]
         Domain::PplBox | Domain::PplBoxes => String::new(),
@@ -230,28 +234,35 @@ fn run(flow: &Flow, domain: Domain) -> String {
 }
 
 /// Runs an analysis and writes its measurements down.
-fn timed<D: NumericDomain>(flow: &Flow, context: &D::Ctx, size: impl Fn(&D) -> (u64, f64)) -> String {
-    let Found { invariants, clock, widenings } = analyse::<D>(flow, context);
+fn timed<D: NumericDomain>(
+    flow: &Flow,
+    context: &D::Ctx,
+    merges: impl Fn() -> u64,
+    size: impl Fn(&D) -> (u64, f64),
+) -> String {
+    let before = child::peak_memory();
+    let Found { invariants, clock, widenings, proved } = analyse::<D>(flow, context);
+    let memory = child::peak_memory().saturating_sub(before);
     let (mut nodes, mut boxes) = (0, 0.0f64);
     for (n, b) in invariants.iter().flatten().map(size) {
         nodes = nodes.max(n);
         boxes = boxes.max(b);
     }
-    let Clock { basic, image, widen } = clock;
-    let times = [basic, image, widen].map(|d| d.as_nanos());
-    format!("{} {} {} {widenings} {nodes} {boxes}", times[0], times[1], times[2])
-}
-
-fn decode(text: &str) -> Option<Solved> {
-    let fields: Vec<f64> = text.split(' ').map(|f| f.parse().ok()).collect::<Option<_>>()?;
-    let [basic, image, widen, widenings, nodes, boxes] = fields[..] else { return None };
-    let time = |nanos: f64| Duration::from_nanos(nanos as u64);
-    Some(Solved {
-        basic: time(basic),
-        image: time(image),
-        widen: time(widen),
-        widenings: widenings as u64,
-        nodes: nodes as u64,
-        boxes,
-    })
+    let merges = merges();
+    match runs::check(flow, &invariants) {
+        Ok(states) => Solved {
+            basic: clock.basic,
+            image: clock.image,
+            widen: clock.widen,
+            widenings,
+            nodes,
+            boxes,
+            merges,
+            memory,
+            states,
+            proved,
+        }
+        .encode(),
+        Err(number) => format!("a run leaves the invariant of loop {number}"),
+    }
 }

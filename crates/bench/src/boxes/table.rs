@@ -1,4 +1,4 @@
-//! The two halves of Table 3, and the comparisons with PPL.
+//! The two halves of Table 3, beside the paper's, and what else the measurements tell.
 
 use super::{Domain, Outcome, Row, Solved};
 use std::fmt;
@@ -50,12 +50,24 @@ impl Table {
         Some((times.len(), total(|t| t.0) / total(|t| t.1), median))
     }
 
-    fn summary(&self, f: &mut fmt::Formatter<'_>, title: &str, rows: &[&Row]) -> fmt::Result {
-        writeln!(f, "\n{title}: {}", rows.len())?;
+    /// Table 3(b).
+    fn summary(&self, f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
         writeln!(
             f,
-            "{:<10} {:>6} {:>9} {:>5} {:>5} {:>5} {:>10} {:>6} {:>7} {:>7}",
-            "domain", "%S", "T(s)", "%B", "%I", "%W", "widenings", "time", "memory", "failed"
+            "\n{:<10} {:>6} {:>9} {:>5} {:>5} {:>5} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7}",
+            "domain",
+            "%S",
+            "T(s)",
+            "%B",
+            "%I",
+            "%W",
+            "widenings",
+            "merged",
+            "time",
+            "memory",
+            "failed",
+            "MB",
+            "max MB"
         )?;
         for domain in Domain::ALL {
             let outcomes: Vec<&Outcome> = rows.iter().filter_map(|r| r.outcome(domain)).collect();
@@ -70,9 +82,10 @@ impl Table {
             let share = |x: f64| if total > 0.0 { 100.0 * x / total } else { 0.0 };
             let count = |o: &Outcome| outcomes.iter().filter(|x| **x == o).count();
             let failed = outcomes.iter().filter(|o| matches!(o, Outcome::Failed(_))).count();
+            let memory: Vec<f64> = solved.iter().map(|s| s.memory as f64 / 1e6).collect();
             writeln!(
                 f,
-                "{:<10} {:>6.2} {:>9.3} {:>5.1} {:>5.1} {:>5.1} {:>10} {:>6} {:>7} {:>7}",
+                "{:<10} {:>6.2} {:>9.3} {:>5.1} {:>5.1} {:>5.1} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7.1} {:>7.1}",
                 domain.name(),
                 100.0 * solved.len() as f64 / outcomes.len() as f64,
                 total,
@@ -80,14 +93,18 @@ impl Table {
                 share(sum(|s| s.image)),
                 share(sum(|s| s.widen)),
                 solved.iter().map(|s| s.widenings).sum::<u64>(),
+                solved.iter().filter(|s| s.merges > 0).count(),
                 count(&Outcome::OutOfTime),
                 count(&Outcome::OutOfMemory),
-                failed
+                failed,
+                memory.iter().sum::<f64>() / memory.len().max(1) as f64,
+                memory.iter().fold(0.0f64, |a, b| a.max(*b)),
             )?;
         }
         Ok(())
     }
 
+    /// Table 3(a).
     fn sizes(&self, f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
         let of = |domain: Domain, size: fn(&Solved) -> f64| -> Vec<f64> {
             rows.iter().filter(|r| r.loops > 0).filter_map(|r| r.solved(domain)).map(size).collect()
@@ -101,8 +118,8 @@ impl Table {
         ];
         write!(f, "\n{:<7}", "")?;
         columns.iter().try_for_each(|(name, _)| write!(f, " {name:>10}"))?;
-        writeln!(f)?;
-        for (name, statistic) in STATISTICS {
+        writeln!(f, "   the paper: Vars, Loop, DD, Path, Box")?;
+        for ((name, statistic), paper) in STATISTICS.into_iter().zip(PAPER) {
             write!(f, "{name:<7}")?;
             for (_, values) in &columns {
                 match statistic(values) {
@@ -112,11 +129,66 @@ impl Table {
                     None => write!(f, " {:>10}", "-")?,
                 }
             }
+            writeln!(f, "   {paper}")?;
+        }
+        Ok(())
+    }
+
+    /// The checks that domains prove, on the functions that all domains of ours finish.
+    fn checks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ours = Domain::ALL.into_iter().filter(|d| !d.is_peer());
+        let all = |r: &&Row| ours.clone().all(|d| r.solved(d).is_some());
+        let rows: Vec<&Row> = self.rows.iter().filter(all).collect();
+        let total: usize = rows.iter().map(|r| r.checks).sum();
+        let proved = |d: Domain, but: Option<Domain>| -> usize {
+            let of = |r: &Row| {
+                let of = |d: Domain| r.solved(d).map_or(&[][..], |s| &s.proved);
+                let other = but.map_or(&[][..], of);
+                of(d)
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, p)| **p && !other.get(*i).copied().unwrap_or(false))
+                    .count()
+            };
+            rows.iter().map(|r| of(r)).sum()
+        };
+        writeln!(f, "\n{total} checks in {} functions that all our domains finish; proved:", rows.len())?;
+        for d in ours.clone() {
+            write!(f, "{:<10} {:>8}", d.name(), proved(d, None))?;
+            if d != Domain::LddBoxes {
+                let (more, less) = (proved(Domain::LddBoxes, Some(d)), proved(d, Some(Domain::LddBoxes)));
+                write!(f, "   LDD Boxes proves {more} that it does not, and not {less} that it does")?;
+            }
             writeln!(f)?;
         }
         Ok(())
     }
+
+    /// The exponent of the power law that fits the time of a domain over the variables best (least squares
+    /// of logarithms), over functions with a loop.
+    fn exponent(&self, domain: Domain) -> Option<f64> {
+        let of = |r: &Row| {
+            let time = r.solved(domain)?.total().as_secs_f64();
+            (r.vars > 0 && r.loops > 0 && time > 0.0).then(|| ((r.vars as f64).ln(), time.ln()))
+        };
+        let points: Vec<(f64, f64)> = self.rows.iter().filter_map(of).collect();
+        let n = points.len() as f64;
+        let (mx, my) =
+            (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+        let xy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+        let xx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+        (xx > 0.0).then(|| xy / xx)
+    }
 }
+
+/// The rows of Table 3(a) in the paper.
+const PAPER: [&str; 5] = [
+    "9, 0, 1, 0, 1",
+    "9052, 241, 87692, 2.15e9, 7296",
+    "238, 7, 1011, 2.46e8, 802",
+    "492, 12, 3754, 5.75e8, 761",
+    "97, 3, 149, 5810, 589",
+];
 
 type Statistic = fn(&[f64]) -> Option<f64>;
 
@@ -141,18 +213,49 @@ impl fmt::Display for Table {
         let all: Vec<&Row> = self.rows.iter().collect();
         let hard: Vec<&Row> = self.rows.iter().filter(|r| r.is_hard()).collect();
         writeln!(f, "Vars: tracked variables; Loops: loop heads; the largest invariant of a function with")?;
-        writeln!(f, "loops in DD: nodes, Path: paths of a diagram, Box: elements of a PPL powerset.")?;
-        self.sizes(f, &all)?;
-        writeln!(f, "\n%S: solved; T: time in the domain of solved functions; %B, %I, %W: share of basic")?;
-        writeln!(f, "operations, images and widening; then the functions that were not solved.")?;
-        self.summary(f, "all functions", &all)?;
-        self.summary(f, "functions that some domain needed 2 s for or did not finish", &hard)?;
-        for (slow, fast) in [(Domain::PplBox, Domain::LddBox), (Domain::PplBoxes, Domain::LddBoxes)] {
+        writeln!(
+            f,
+            "loops in DD: nodes, Path: paths of a diagram, Box: elements of a PPL powerset. %S: solved;"
+        )?;
+        writeln!(
+            f,
+            "T: time in the domain of solved functions; %B, %I, %W: share of basic operations, images and"
+        )?;
+        writeln!(
+            f,
+            "widening; merged: solved functions in which boxes were merged; the functions that were not"
+        )?;
+        writeln!(f, "solved; memory of solved functions on average and at most.")?;
+        writeln!(
+            f,
+            "The paper, hard functions: LDD Box 99.8 %, PPL Box 96.1 %, LDD Boxes 87.9 %, PPL Boxes 14.2 %."
+        )?;
+        let hard_title = "functions that some domain needed 2 s for or did not finish";
+        for (title, rows) in [("all functions", &all), (hard_title, &hard)] {
+            writeln!(f, "\n{title}: {}", rows.len())?;
+            self.sizes(f, rows)?;
+            self.summary(f, rows)?;
+        }
+        self.checks(f)?;
+        let pairs = [
+            (Domain::PplBox, Domain::LddBox),
+            (Domain::PplBoxes, Domain::LddBoxes),
+            (Domain::IntervalSets, Domain::LddBoxes),
+        ];
+        for (slow, fast) in pairs {
             if let Some((n, total, median)) = self.ratio(slow, fast) {
                 write!(f, "\n{} / {} on {n} functions that both finish: ", slow.name(), fast.name())?;
                 write!(f, "{total:.2} in total, {median:.2} in the median")?;
             }
         }
+        for domain in [Domain::LddBox, Domain::LddBoxes] {
+            if let Some(e) = self.exponent(domain) {
+                write!(f, "\n{}: time grows with the power {e:.2} of the variables", domain.name())?;
+            }
+        }
+        let states = |d| all.iter().filter_map(|r| r.solved(d)).map(|s| s.states).sum::<u64>();
+        let states: u64 = Domain::ALL.into_iter().map(states).sum();
+        writeln!(f, "\n{states} states of random runs at loop heads were inside the invariants")?;
         writeln!(f)?;
         for row in &self.rows {
             for (domain, outcome) in Domain::ALL.iter().zip(&row.outcomes) {
@@ -174,8 +277,9 @@ mod tests {
     use super::*;
 
     fn solved(millis: u64, boxes: f64) -> Option<Outcome> {
-        let (image, widen) = (Duration::from_millis(millis), Duration::ZERO);
-        Some(Outcome::Solved(Solved { basic: widen, image, widen, widenings: 1, nodes: 5, boxes }))
+        let image = Duration::from_millis(millis);
+        let proved = vec![true, boxes > 1.0];
+        Some(Outcome::Solved(Solved { image, widenings: 1, nodes: 5, boxes, proved, ..Solved::default() }))
     }
 
     #[test]
@@ -184,7 +288,8 @@ mod tests {
             name: name.into(),
             vars: 4,
             loops: 1,
-            outcomes: [ours.clone(), peer.clone(), ours, peer],
+            checks: 2,
+            outcomes: [ours.clone(), peer.clone(), ours.clone(), peer, ours.clone(), ours],
         };
         let table = Table {
             rows: vec![
@@ -201,8 +306,18 @@ mod tests {
         let line = |start: &str| text.lines().find(|l| l.starts_with(start)).expect("it is there").to_owned();
         let words = |l: String| l.split_whitespace().map(String::from).collect::<Vec<_>>();
         assert_eq!(words(line("LDD Boxes"))[2..7], ["75.00", "1.030", "0.0", "100.0", "0.0"]);
-        assert_eq!(words(line("LDD Boxes"))[7..], ["3", "0", "1", "0"]);
-        assert_eq!(words(line("MAX")), ["MAX", "4", "1", "5", "1.00e9", "3"]);
+        assert_eq!(words(line("LDD Boxes"))[7..12], ["3", "0", "0", "1", "0"]);
+        assert_eq!(words(line("MAX"))[..6], ["MAX", "4", "1", "5", "1.00e9", "3"]);
+        assert!(text.contains("6 checks in 3 functions"), "{text}");
+        assert_eq!(
+            words(
+                text.lines()
+                    .find(|l| l.starts_with("octagons") && l.contains("proves"))
+                    .expect("it is there")
+                    .into()
+            )[1],
+            "5"
+        );
         // Three functions were hard for somebody: b took two seconds, c and d did not end.
         assert!(text.contains("did not finish: 3"), "{text}");
         assert!(text.contains("LDD Box on d: out of memory"), "{text}");

@@ -106,7 +106,7 @@ pub fn run(text: &str, structure: Structure, numbers: Domain, limit: Duration) -
         Ok(true) => Outcome::Shown(time),
         Ok(false) => Outcome::NotShown(time),
         Err(OutOfBudget::Stopped(_)) => Outcome::OutOfTime,
-        Err(OutOfBudget::Nodes) => Outcome::OutOfMemory,
+        Err(OutOfBudget::Nodes | OutOfBudget::Work) => Outcome::OutOfMemory,
     })
 }
 

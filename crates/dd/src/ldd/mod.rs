@@ -7,6 +7,7 @@
 
 mod boxes;
 mod interval;
+mod merge;
 mod replace;
 mod split;
 mod transfer;
@@ -40,6 +41,10 @@ pub struct Ldd {
 impl Host for Ldd {
     fn check_budget(&self) -> Outcome<()> {
         self.k.check()
+    }
+
+    fn count(&mut self, steps: u32) -> Outcome<()> {
+        self.k.count(steps)
     }
 }
 
@@ -258,6 +263,11 @@ impl Ldd {
         self.k.size(&[f])
     }
 
+    /// Whether the diagram of `f` has at most so many nodes.
+    pub fn size_within(&self, f: Node, nodes: usize) -> bool {
+        self.k.size_within(f, nodes)
+    }
+
     /// The variables that `f` depends on, from top to bottom.
     pub fn support(&self, f: Node) -> Vec<Var> {
         self.k.support(f)
@@ -287,6 +297,11 @@ impl Ldd {
     /// The limits in force.
     pub fn limits(&self) -> &Limits {
         self.k.limits()
+    }
+
+    /// Lets the operations from now on take so many steps in total (see [`Stats::work`]).
+    pub fn allow(&mut self, steps: u64) {
+        self.k.allow(steps);
     }
 
     /// Replaces the limits.

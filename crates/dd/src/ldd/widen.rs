@@ -15,7 +15,7 @@ use palisade_num::Rat;
 
 use super::{Cut, Interval, Ldd};
 use crate::kernel::{Kernel, Outcome};
-use crate::node::{Label, Node, Var};
+use crate::node::{Label, Node};
 use crate::run::{Operation, Step, run};
 use crate::tables::OpCode;
 
@@ -126,21 +126,20 @@ impl Ldd {
         run(&mut self.k, &mut Widen, Args { f, g, chain: None, previous: Node::NIL })
     }
 
-    /// The widening within the least box around `f ∪ g` whose bounds are all among `thresholds`
-    /// (sorted) or infinite.
+    /// The widening of `f` by `g` within the standard widening of their hulls, where bounds that grow go
+    /// to the next of `thresholds` (sorted) or to infinity.
     ///
-    /// That box grows with `g` and can do so only finitely often; as long as it stays the same, this is
-    /// Definition 1 with the box in the place of the whole space, so sequences stabilise as before.
+    /// So a bound that does not change stays, although the step functions alone may lose it (Example 4). As
+    /// long as no bound of the hull grows, this is Definition 1 with a box in the place of the whole
+    /// space, so sequences stabilise as before.
     pub fn widen_up_to(&mut self, f: Node, g: Node, thresholds: &[Rat]) -> Outcome {
         let g = self.or(f, g)?;
         let wide = self.widen(f, g)?;
-        if wide == g || thresholds.is_empty() {
+        if wide == g {
             return Ok(wide);
         }
-        let hull = self.hull(g)?;
-        let frame = self.box_sides(hull).into_iter();
-        let frame: Vec<(Var, Interval)> = frame.map(|(v, i)| (v, next_thresholds(&i, thresholds))).collect();
-        let frame = self.product(&frame)?;
+        let (old, new) = (self.hull(f)?, self.hull(g)?);
+        let frame = self.box_widen(old, new, thresholds)?;
         self.and(wide, frame)
     }
 }

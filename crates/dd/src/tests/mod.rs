@@ -4,6 +4,7 @@ mod bdd;
 mod figures;
 mod ldd;
 mod lifetime;
+mod merge;
 mod theorem1;
 mod widening;
 

@@ -85,7 +85,7 @@ pub struct Combined<'p, 'o> {
 pub fn halt<T>(result: Outcome<T>) -> Result<T, Halt> {
     result.map_err(|why| match why {
         OutOfBudget::Stopped(stop) => Halt::Stopped(stop),
-        OutOfBudget::Nodes => Halt::Limit(why.to_string()),
+        OutOfBudget::Nodes | OutOfBudget::Work => Halt::Limit(why.to_string()),
     })
 }
 
