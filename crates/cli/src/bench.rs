@@ -159,7 +159,7 @@ fn boxes(args: &BoxesArgs) -> u8 {
         Ok(Some((rows, log))) => (rows, Some(log)),
         Ok(None) => (Vec::new(), None),
         Err(error) => {
-            eprintln!("error: {error}");
+            error!("{error}");
             return USAGE;
         }
     };
