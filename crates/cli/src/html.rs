@@ -85,7 +85,7 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
         }
     }
     page.push_str("</dl></details></header>\n");
-    let tried = tried(&finding.settled);
+    let tried = tried(finding.settled);
     let steps = steps(finding);
     let alone = if steps.is_empty() { " class=\"alone\"" } else { "" };
     let _ = writeln!(page, "<main{alone}>\n<div class=\"source\">");

@@ -40,7 +40,11 @@ pub fn analyses() -> Vec<Analysis> {
             "bounded model checking: unroll until a bug or the end of the program is found",
             Box::new(Bmc),
         ),
-        entry(3, "contracts of recursive functions in place of their calls", Box::new(Summaries)),
+        entry(
+            3,
+            "contracts in place of calls: of recursive functions, and of those whose calls multiply",
+            Box::new(Summaries),
+        ),
         numeric(Some(2), Domain::interval(), DELAY),
         entry(
             4,
