@@ -592,7 +592,7 @@ pub struct BoxesArgs {
     pub one_in: u64,
     /// A file with a line for each function that was measured; what it has already is not measured again.
     #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
+    pub rows: Option<PathBuf>,
 }
 
 /// A numeric domain by its name.

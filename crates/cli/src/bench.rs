@@ -155,7 +155,7 @@ fn boxes(args: &BoxesArgs) -> u8 {
         error!("{}: no .i files; scripts/corpus.sh makes some", args.dir.display());
         return USAGE;
     }
-    let (mut rows, mut log) = match args.log.as_deref().map(measured).transpose() {
+    let (mut rows, mut log) = match args.rows.as_deref().map(measured).transpose() {
         Ok(Some((rows, log))) => (rows, Some(log)),
         Ok(None) => (Vec::new(), None),
         Err(error) => {

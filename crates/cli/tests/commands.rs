@@ -141,7 +141,10 @@ fn bench_boxes_measures_a_folder() {
     std::fs::create_dir_all(dir.join("project")).expect("writable");
     file("boxes/project/loop.i", "int count(int n) { int i = 0; while (i < n) i++; return i; }");
     file("boxes/project/broken.i", "int f(void) { return 1 +; }");
-    let output = palisade(&["bench", "boxes", dir.to_str().unwrap(), "--functions"]);
+    let rows = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boxes.rows");
+    let _ = std::fs::remove_file(&rows);
+    let command = ["bench", "boxes", dir.to_str().unwrap(), "--rows", rows.to_str().unwrap()];
+    let output = palisade(&command);
     let found = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     for part in
@@ -149,7 +152,10 @@ fn bench_boxes_measures_a_folder() {
     {
         assert!(found.contains(part), "{part}: {found}");
     }
-    // Two variables, one loop.
-    assert!(found.lines().any(|l| l.starts_with("project/loop.i:count\t2\t1\t")), "{found}");
+    // Two variables, one loop; and a second run measures nothing again.
+    let written = std::fs::read_to_string(&rows).expect("written");
+    assert!(written.starts_with("project/loop.i:count\t2\t1\t"), "{written}");
+    assert_eq!(text(&palisade(&command).stdout), found);
+    assert_eq!(std::fs::read_to_string(&rows).expect("still there"), written);
     assert_eq!(palisade(&["bench", "boxes", "/nowhere"]).status.code(), Some(2));
 }
