@@ -43,7 +43,7 @@ fn witness_of(program: &str, verdict: &str, more: &[&str]) -> Vec<Entry> {
 fn validate(program: &str, witness: &str) -> (Option<i32>, String) {
     let path = format!("{program}.mutant.yml");
     std::fs::write(&path, witness).expect("writable");
-    let output = palisade(&["validate", program, &path, "--time-limit", "20s"]);
+    let output = palisade(&["validate", program, &path, "--time-limit", "120s"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!stderr.contains("panicked"), "{witness}\n{stderr}");
     (output.status.code(), last_line(&output))
