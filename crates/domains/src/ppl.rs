@@ -425,8 +425,16 @@ mod tests {
     use super::*;
     use crate::laws::Rng;
     use crate::{Boxes, LddBox, LddCtx, LddLimits};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     const DIMS: u32 = 3;
+
+    /// The library has global state, so tests take turns.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn turn() -> MutexGuard<'static, ()> {
+        TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// One random command whose effect a set of boxes can express exactly, or, with `linear`, one whose
     /// result is the best box.
@@ -456,12 +464,12 @@ mod tests {
     /// With the library in the process numbers are still rounded to the nearest.
     #[test]
     fn rounding_is_as_usual() {
-        let _ = Ppl::<RationalBox>::top(&PplSpace::new());
         assert_eq!("0.3".parse::<f64>().map(f64::to_bits), Ok(0.3_f64.to_bits()));
     }
 
     #[test]
     fn boxes_agree_with_rational_box() {
+        let _turn = turn();
         for seed in 0..80 {
             let mut ours = vec![LddBox::top(&LddCtx::new(LddLimits::default())); 3];
             let mut peer = vec![Ppl::<RationalBox>::top(&PplSpace::new()); 3];
@@ -486,6 +494,7 @@ mod tests {
 
     #[test]
     fn boxes_agree_with_the_powerset() {
+        let _turn = turn();
         let mut unions = 0;
         for seed in 0..80 {
             let ctx = LddCtx::new(LddLimits::default());
@@ -513,6 +522,7 @@ mod tests {
 
     #[test]
     fn widening_covers_both_arguments() {
+        let _turn = turn();
         let (d, space) = (Dim::rat(0), PplSpace::new());
         let mut x = Ppl::<PowerBox>::top(&space);
         x.assign_interval(d, &Interval::closed(0, 1));
