@@ -83,6 +83,9 @@ impl Facts {
 
     fn absorb_each(&mut self, terms: &mut Terms, assertions: Vec<Term>, out: &mut Vec<Term>) {
         for assertion in assertions {
+            // As a whole: what remains of an equation may speak about parts of words.
+            let sides =
+                words(terms, assertion).map(|(x, y)| (self.rewrite(terms, x), self.rewrite(terms, y)));
             let t = self.rewrite(terms, assertion);
             for t in terms.conjuncts(t) {
                 if t != terms.tru() {
@@ -90,9 +93,8 @@ impl Facts {
                     out.push(t);
                 }
             }
-            // As a whole: what remains of it may speak about parts of words.
-            if let Some((x, y)) = words(terms, assertion) {
-                self.equations.learn(terms, self.get(x), self.get(y));
+            if let Some((x, y)) = sides {
+                self.equations.learn(terms, x, y);
             }
         }
     }

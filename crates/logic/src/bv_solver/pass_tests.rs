@@ -311,3 +311,18 @@ fn laws_of_arithmetic_need_no_search() {
     }
     assert!(solver.check(&mut s, &[]).is_unsat());
 }
+
+/// What is known already can be asserted again, on another level too.
+#[test]
+fn bounds_are_asserted_twice() {
+    let mut s = Terms::new();
+    let x = s.var("x", Sort::BitVec(8));
+    let (high, zeros, most) = (s.extract(x, 7, 4), s.bv(4, 0), s.bv(8, 9));
+    let (bits, less) = (s.eq(high, zeros), s.ult(x, most));
+    let mut facts = Facts::default();
+    for level in 1..4 {
+        facts.open_until(level);
+        let kept = facts.absorb(&mut s, vec![bits, less, bits]);
+        assert_eq!(kept.is_empty(), level > 1, "level {level}");
+    }
+}
