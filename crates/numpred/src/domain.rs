@@ -70,6 +70,10 @@ pub trait NumPredDom {
     fn meet(&mut self, a: &Value, b: &Value) -> Outcome<Value>;
     /// join.
     fn join(&mut self, a: &Value, b: &Value) -> Outcome<Value>;
+    /// A value above this one that stays small: what an analysis goes on with after a step or a join.
+    fn bounded(&mut self, v: Value) -> Outcome<Value> {
+        Ok(v)
+    }
     /// widen; `a` is the previous iterate as the last widening left it.
     fn widen(&mut self, a: &Value, b: &Value) -> Outcome<Value>;
 

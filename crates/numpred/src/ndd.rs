@@ -14,7 +14,10 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// At most this many numeric terms, so that the recursion over a diagram is bounded.
-const MAX_TERMS: usize = 1000;
+const MAX_TERMS: usize = 4000;
+
+/// With more numeric terms, a bounded value has one numeric part for each valuation of the predicates.
+const MAX_UNION: usize = 6;
 
 /// NDD: 2^(P × N) as a diagram over predicates and numeric terms. A term and its negation are the two
 /// phases of one variable; a predicate whose meaning is a term is that term.
@@ -390,6 +393,18 @@ impl NumPredDom for Ndd {
 
     fn join(&mut self, a: &Value, b: &Value) -> Outcome<Value> {
         Ok(Ndd::value(self.space.bdd.or(Ndd::node(a), Ndd::node(b))?))
+    }
+
+    /// Exact unions of numeric parts grow with the paths of the program; beyond a few terms they are joined, by
+    /// way of MTNDD like the widening.
+    fn bounded(&mut self, v: Value) -> Outcome<Value> {
+        let first = 2 * self.space.names.predicates.len();
+        let support = self.space.bdd.support(Ndd::node(&v));
+        if support.iter().filter(|v| v.0 as usize >= first).count() <= MAX_UNION {
+            return Ok(v);
+        }
+        let merged = self.multi_terminal(Ndd::node(&v), NumId::TOP, &mut FxHashMap::default())?;
+        Ok(Ndd::value(self.of_multi_terminal(merged, &mut FxHashMap::default())?))
     }
 
     fn widen(&mut self, a: &Value, b: &Value) -> Outcome<Value> {

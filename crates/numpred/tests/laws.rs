@@ -185,6 +185,11 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
                     assert!(!has(&ga, st) || has(&gr, st), "{s:?} {kind}: reduce loses {st:?}");
                 }
                 assert!(d.leq(&a, &a).expect("small"), "{s:?} {kind}");
+                let bounded = d.bounded(a.clone()).expect("small");
+                let gb = gamma(d, &bounded);
+                for &st in &states {
+                    assert!(!has(&ga, st) || has(&gb, st), "{s:?} {kind}: bounded loses {st:?}");
+                }
                 let parts = d.split(&a).expect("small");
                 for (_, part) in &parts {
                     assert!(d.leq(part, &a).expect("small"), "{s:?} {kind}: a part is not below");
@@ -223,6 +228,21 @@ fn the_requirements_of_figure_3_and_the_transformers_are_sound() {
             }
         }
     }
+}
+
+/// A union of many points is one convex set once it is bounded, for each valuation of the predicates.
+#[test]
+fn bounded_values_of_ndd_have_one_numeric_part_for_each_valuation() {
+    let d = &mut *Structure::Ndd.domain(names(), Domain::polyhedra(), &Budget::unlimited()).expect("small");
+    let at = |i, c| Expr::Num(LinCons::eq(Dim::int(i), LinExpr::constant(c)));
+    let points = |p: Expr| Expr::or((-4..=4).map(|c| Expr::and([at(0, c), at(1, 2 * c), p.clone()])));
+    let p = Expr::pred(Pred(0));
+    let union = d.alpha(&Expr::or([points(p.negate()), points(p)])).expect("small");
+    assert!(gamma(d, &union).len() >= 9);
+    let bounded = d.bounded(union.clone()).expect("small");
+    assert!(d.leq(&union, &bounded).expect("small"));
+    // x > 0 or not, whatever p is.
+    assert!(gamma(d, &bounded).len() <= 4, "{}", d.display(&bounded).expect("small"));
 }
 
 #[test]

@@ -132,7 +132,10 @@ impl AbstractDomain for Combined<'_, '_> {
         if a == b { Ok(true) } else { halt(self.dom.leq(&a.value, &b.value)) }
     }
     fn join(&mut self, a: &State, b: &State) -> Result<State, Halt> {
-        let value = observed(self.observer, Operation::Join, || halt(self.dom.join(&a.value, &b.value)))?;
+        let value = observed(self.observer, Operation::Join, || {
+            let joined = self.dom.join(&a.value, &b.value);
+            halt(joined.and_then(|v| self.dom.bounded(v)))
+        })?;
         Ok(State { value, part: a.part })
     }
     fn describe(&self, state: &State) -> String {
@@ -161,7 +164,10 @@ impl Cpa for Combined<'_, '_> {
         out: &mut Successors<State>,
     ) -> Result<(), Halt> {
         let tau = observed(self.observer, Operation::Post, || self.abstraction.transformer(step))?;
-        let next = observed(self.observer, Operation::Apply, || halt(self.dom.post(&tau, &state.value)))?;
+        let next = observed(self.observer, Operation::Apply, || {
+            let next = self.dom.post(&tau, &state.value);
+            halt(next.and_then(|v| self.dom.bounded(v)))
+        })?;
         if self.dom.is_bot(&next) {
             return Ok(());
         }
