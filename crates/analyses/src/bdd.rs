@@ -335,6 +335,25 @@ impl<'p> BddAnalysis<'p> {
         if vars.is_empty() { Ok(state) } else { self.bdd.exists(state, &vars).map_err(out_of_nodes) }
     }
 
+    /// A state as a disjunction of conjunctions of bits of variables that are set or not, at most so many; what is
+    /// about other cells is left out.
+    pub fn cubes(&self, state: Node, most: usize) -> Option<Vec<Vec<(VarId, u32, bool)>>> {
+        let mut bits: FxHashMap<Var, (VarId, u32)> = FxHashMap::default();
+        for v in self.program.vars.ids() {
+            let vars = self.effects.cells.scalar(v).and_then(|slot| self.bits.get(&slot));
+            bits.extend(vars.into_iter().flat_map(|all| all.iter().zip(0..)).map(|(var, i)| (*var, (v, i))));
+        }
+        let literal = |(var, set): (Var, bool)| bits.get(&var).map(|&(v, i)| (v, i, set));
+        let mut cubes = Vec::new();
+        for cube in self.bdd.cubes(state) {
+            cubes.push(cube.into_iter().filter_map(literal).collect());
+            if cubes.len() > most {
+                return None;
+            }
+        }
+        Some(cubes)
+    }
+
     /// Whether the values of cells (all others being anything) are in a state.
     pub fn contains(&self, state: Node, value: &dyn Fn(u32) -> u128) -> bool {
         self.bdd.eval(state, |var| {

@@ -31,6 +31,10 @@ impl Signs {
     fn has(self, other: Signs) -> bool {
         self.0 & other.0 != 0
     }
+    /// Whether it may be negative, 0, positive.
+    pub fn possible(self) -> [bool; 3] {
+        [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE].map(|sign| self.has(sign))
+    }
     fn without(self, other: Signs) -> Signs {
         Signs(self.0 & !other.0)
     }

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
-use palisade_analyses::combinations::*;
 use palisade_analyses::explicit::{Explicit, Tracked};
 use palisade_analyses::heap::ExplicitHeap;
+use palisade_analyses::location::Location;
 use palisade_analyses::observer::Observers;
 use palisade_analyses::predicate::{Abstraction, Predicate, Predicates, linear_only};
 use palisade_base::Budget;
@@ -91,6 +91,9 @@ fn example_11_constants_alone() {
     }
 }
 
+/// Locations and predicates, which decide what is kept apart, with a data-flow analysis.
+type Predicated<'p, D> = Product<Product<Location<'p>, Predicate<'p>>, D>;
+
 fn predicated<'p>(
     p: &'p Program,
     linear: &'p Program,
@@ -101,11 +104,8 @@ fn predicated<'p>(
     let (predicate, pi) = predicate(linear, atoms, Abstraction::Cartesian);
     let mut explicit = Explicit::joining(p);
     let initial = ((location.initial(), predicate.top()), explicit.initial());
-    let cpa = if reduced {
-        predicates_with_constants(location, predicate, explicit)
-    } else {
-        predicated_lattice(location, predicate, explicit)
-    };
+    let product = Product::new(Product::new(location, predicate), explicit).merging(ProductMerge::EqualLeft);
+    let cpa = if reduced { product } else { product.direct() };
     explore(cpa, initial, (((), pi), Tracked::all()), Order::BreadthFirst)
 }
 
@@ -166,7 +166,7 @@ fn example_12_predicates_with_observer() {
         let watch = Observers::new(&p, observers);
         let (predicate, pi) = predicate(&p, &atoms, Abstraction::Cartesian);
         let initial = ((location.initial(), watch.initial()), predicate.top());
-        let cpa = predicates_with_observers(location, watch, predicate);
+        let cpa = Product::new(Product::new(location, watch), predicate).merging(ProductMerge::Separate);
         let run = explore(cpa, initial, (((), ()), pi), Order::BreadthFirst);
         assert_eq!(fails(&run), wrong);
         // (b): the state that stays in init is restricted to the condition.
@@ -203,7 +203,7 @@ fn predicates_learn_from_the_heap() {
     let (predicate, pi) = predicate(&p, &atoms, Abstraction::Cartesian);
     let heap = ExplicitHeap::new(&p, 3);
     let initial = ((location.initial(), heap.initial()), predicate.top());
-    let cpa = predicates_with_heap(location, heap, predicate);
+    let cpa = Product::new(Product::new(location, heap), predicate).merging(ProductMerge::Separate);
     let run = explore(cpa, initial, (((), ()), pi), Order::BreadthFirst);
     assert_eq!(states_at(&p, &run, "f"), ["x == 1"]);
     assert!(!fails(&run));

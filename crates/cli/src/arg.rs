@@ -37,11 +37,11 @@ fn try_write(
     budget: &Budget,
 ) -> Result<(), String> {
     let format = format_of(Path::new(path)).unwrap_or(Format::Dot);
-    let name = settled.engine.unwrap_or(analysis);
+    let name = settled.engine.as_deref().unwrap_or(analysis);
     if name == "auto" {
         return Err("no engine settled the property".into());
     }
-    let engine = registry::named(name).ok_or_else(|| format!("there is no analysis `{name}`"))?.engine;
+    let engine = registry::named(name)?.engine;
     let task = settled.task.as_ref().ok_or("the program was not analysed")?;
     let graph = engine.graph(task, format, sources, budget).ok_or_else(|| {
         format!(

@@ -27,7 +27,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     /// Settle a property of a program.
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Print what holds at the loop heads of every function.
     Invariants(InvariantsArgs),
     /// Show the control-flow automaton of a program.
@@ -236,9 +236,20 @@ pub struct CheckArgs {
     /// Go on after the first violation: list each one, what is proved, and what is open, by property and place.
     #[arg(long)]
     pub all: bool,
-    /// The analysis to run.
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    /// The analysis to run: a name of `palisade analyses`, or a composite of components such as
+    /// location+predicate+interval.
+    #[arg(long, default_value = "auto", value_name = "NAME|A+B+..")]
     pub analysis: String,
+    /// The merge operator of a composite: never, every component by its own operator where all cover the new
+    /// state, or the last component where the others are equal.
+    #[arg(long, value_name = "sep|join|equal", value_parser = ["sep", "join", "equal"])]
+    pub merge: Option<String>,
+    /// The termination check of a composite: one reached state covers the new one, all together do, or never.
+    #[arg(long, value_name = "sep|join|never", value_parser = ["sep", "join", "never"])]
+    pub stop: Option<String>,
+    /// Whether the components of a composite tell each other what they know (reduced) or not (direct).
+    #[arg(long, value_name = "reduced|direct", value_parser = ["reduced", "direct"])]
+    pub product: Option<String>,
     /// Say `true` only if it rests on no assumption.
     #[arg(long)]
     pub strict: bool,

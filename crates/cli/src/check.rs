@@ -10,7 +10,7 @@ use crate::{USAGE, advice, arg, certificate, harness, html, input, json, report,
 use palisade_base::Budget;
 use palisade_cfa::Program;
 use palisade_lower::{CheckSet, Options};
-use palisade_portfolio::{Settled, Verdict, settle};
+use palisade_portfolio::{Settled, Verdict, registry, settle};
 use palisade_property::{Goal, Property};
 use std::cell::Cell;
 use std::path::Path;
@@ -42,6 +42,27 @@ pub fn check(args: &CheckArgs) -> u8 {
     code
 }
 
+/// The analysis that is asked for, with the options of a composite in its name.
+fn analysis(args: &CheckArgs) -> Option<String> {
+    let mut name = args.analysis.clone();
+    if let Some(domain) = &args.numeric {
+        name = format!("{name}+{}", domain.name);
+    }
+    let options = [("merge", &args.merge), ("stop", &args.stop), ("product", &args.product)];
+    for (option, value) in options {
+        if let Some(value) = value {
+            name = format!("{name} {option}={value}");
+        }
+    }
+    if name != "auto"
+        && let Err(why) = registry::named(&name)
+    {
+        error!("--analysis {}: {why}", args.analysis);
+        return None;
+    }
+    Some(name)
+}
+
 fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     let Some(mut question) = Question::read_all(&args.property) else { return USAGE };
     if let Some(entry) = &args.source.entry {
@@ -64,10 +85,7 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
         return USAGE;
     }
     let line = ProgressLine::start();
-    let analysis = match &args.numeric {
-        Some(domain) => format!("{}+{}", args.analysis, domain.name),
-        None => args.analysis.clone(),
-    };
+    let Some(analysis) = analysis(args) else { return USAGE };
     let settle_in = |program: &Arc<Program>, property: &Property, budget: &Budget| {
         if let Some(goal) = property.unsupported() {
             return Settled::unknown(format!("{} is not supported", goal.name()));

@@ -66,7 +66,7 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
     item("limits", &asked.limits);
     item("version", concat!("Palisade ", env!("CARGO_PKG_VERSION")));
     item("evidence", finding.evidence());
-    if let Some(engine) = finding.settled.engine {
+    if let Some(engine) = &finding.settled.engine {
         item("settled by", engine);
     }
     for assumption in &finding.settled.assumptions {

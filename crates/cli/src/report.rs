@@ -59,7 +59,7 @@ pub fn inputs(run: &Run) -> String {
 /// What `check` prints before the verdict line.
 pub fn text(finding: &Finding<'_>) -> String {
     let mut text = String::new();
-    if let Some(engine) = finding.settled.engine {
+    if let Some(engine) = &finding.settled.engine {
         let _ = writeln!(text, "settled by {engine}");
     }
     if let Some(places) = &finding.places {

@@ -200,8 +200,8 @@ pub fn analyses() -> u8 {
     for analysis in palisade_portfolio::registry::analyses() {
         line("engine", analysis.engine.name(), analysis.summary);
     }
-    for (name, summary) in palisade_analyses::components() {
-        line("component", name, summary);
+    for component in palisade_engines::composite::COMPONENTS {
+        line("component", component.name, component.summary);
     }
     for domain in &palisade_domains::DOMAINS {
         line("domain", domain.name, domain.summary);

@@ -221,7 +221,7 @@ impl Validator<'_> {
         }
         let program = Arc::new(program);
         let settled = self.settle(program.clone(), &property);
-        let how = settled.engine.map_or_else(String::new, |e| format!("confirmed by {e}\n"));
+        let how = settled.engine.as_ref().map_or_else(String::new, |e| format!("confirmed by {e}\n"));
         match (&settled.verdict, &settled.replay) {
             (Verdict::True, _) => (how, Verdict::True),
             (Verdict::False(goal), _) if disputed.iter().any(|d| d.name() == goal) => {
@@ -279,7 +279,7 @@ impl Validator<'_> {
         match (settled.verdict, settled.replay) {
             (Verdict::False(goal), Some(replay)) => {
                 if monitor.ends_at_target(&program, &replay.run, &self.places, &marked) {
-                    let how = settled.engine.unwrap_or_default();
+                    let how = settled.engine.as_deref().unwrap_or_default();
                     (format!("confirmed by {how}\n"), Verdict::False(goal))
                 } else {
                     unknown("a run follows the witness, but goes wrong elsewhere")

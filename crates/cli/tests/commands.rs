@@ -78,7 +78,7 @@ fn analyses_lists_everything_by_name() {
         ("engine", &["bmc", "kinduction", "value", "interval", "polyhedra"][..]),
         (
             "component",
-            &["location", "explicit", "definitions", "predicate", "heap", "bdd", "observer", "sign"],
+            &["location", "explicit", "definitions", "cartesian", "predicate", "heap", "bdd", "sign"],
         ),
         ("domain", &["interval", "congruence", "octagon", "polyhedra", "ks", "box", "boxes"]),
         ("method", &["forward", "backward", "cegar", "template", "bounds", "learning"]),
@@ -90,6 +90,45 @@ fn analyses_lists_everything_by_name() {
             });
             assert!(listed, "{kind} {name}: {output}");
         }
+    }
+}
+
+/// Engines by their names, components and domains as parts of composites; the test of `invariants` has methods.
+#[test]
+fn all_that_is_listed_can_be_asked_for() {
+    let program =
+        "#include <assert.h>\nint main(void) { int x = 3; for (int i = 0; i < 2; i++) x++; assert(x == 5); }";
+    let path = file("listed.c", program);
+    let ask = |analysis: &str, options: &[&str]| {
+        let limit = ["check", "--quiet", "--time-limit", "10s", "--analysis", analysis];
+        palisade(&[&limit[..], options, &[path.to_str().unwrap()]].concat())
+    };
+    let mut asked = 0;
+    for line in text(&palisade(&["analyses"]).stdout).lines() {
+        let mut words = line.split_whitespace();
+        let (kind, name) = (words.next().unwrap(), words.next().unwrap());
+        let output = match kind {
+            "engine" => ask(name, &[]),
+            "component" if name == "location" => ask(name, &[]),
+            "component" | "domain" => ask(&format!("location+{name}"), &[]),
+            _ => continue,
+        };
+        asked += 1;
+        let verdict = text(&output.stdout);
+        let right = verdict.starts_with("verdict: true") || verdict.starts_with("verdict: unknown");
+        assert!(right && output.status.code() != Some(2), "{line}: {verdict} {}", text(&output.stderr));
+    }
+    assert!(asked > 40, "{asked}");
+    // What a composite cannot be.
+    for (analysis, options) in [
+        ("location+nothing", &[][..]),
+        ("predicate+interval", &[]),
+        ("location+interval", &["--stop", "join"]),
+        ("bmc", &["--merge", "sep"]),
+        ("location+interval", &["--merge", "sometimes"]),
+        ("nothing", &[]),
+    ] {
+        assert_eq!(ask(analysis, options).status.code(), Some(2), "{analysis} {options:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The guide says what happens: its commands are run, and the lines under them are expected.
+//! The pages that show commands say what happens: the commands are run, and the lines under them are expected.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,9 +24,19 @@ fn fits(want: &[&str], got: &[&str]) -> bool {
 
 #[test]
 fn the_commands_of_the_guide_print_what_it_says() {
-    let guide = std::fs::read_to_string(root().join("docs/guide.md")).expect("the guide is there");
+    assert!(run_commands("docs/guide.md") >= 6);
+}
+
+#[test]
+fn the_examples_of_configurable_program_analysis_print_what_is_said() {
+    assert!(run_commands("docs/cpa.md") >= 18);
+}
+
+/// Runs all commands of a page; how many.
+fn run_commands(page: &str) -> usize {
+    let page = std::fs::read_to_string(root().join(page)).expect("the page is there");
     let mut commands = 0;
-    for block in guide.split("```console\n$ palisade ").skip(1) {
+    for block in page.split("```console\n$ palisade ").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         let (command, want) = block.split_once('\n').expect("a line under the command");
         let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
@@ -39,7 +49,7 @@ fn the_commands_of_the_guide_print_what_it_says() {
         assert!(fits(&want, &got), "palisade {command}\nwant\n{}\ngot\n{}", want.join("\n"), got.join("\n"));
         commands += 1;
     }
-    assert!(commands >= 6, "{commands}");
+    commands
 }
 
 #[test]

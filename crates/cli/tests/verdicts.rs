@@ -1,4 +1,4 @@
-//! Runs the command that stands in the second line of each C file under `examples/` and
+//! Runs the command that stands in the second line of each C file under `examples/`, `examples/cpa/` and
 //! `tests/c/check/`, and expects the verdict that stands in the third. Adding a case is adding a
 //! file. `unknown` in the third line means that neither verdict is wanted, whatever the reason.
 
@@ -58,6 +58,7 @@ fn check_all(folder: &str) {
 fn examples() {
     assert!(files("examples").len() >= 12);
     check_all("examples");
+    check_all("examples/cpa");
 }
 
 #[test]

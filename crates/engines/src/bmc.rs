@@ -15,7 +15,7 @@ use std::fmt;
 pub struct Bmc;
 
 impl Engine for Bmc {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "bmc"
     }
 

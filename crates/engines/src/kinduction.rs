@@ -23,7 +23,7 @@ pub struct KInduction;
 const MAX_K: u32 = 40;
 
 impl Engine for KInduction {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "kinduction"
     }
 

@@ -6,7 +6,9 @@
 //! with the engines.
 
 pub mod bmc;
+pub mod composite;
 pub mod concrete;
+pub mod constructed;
 pub mod eureka;
 pub mod houdini;
 pub mod kinduction;
@@ -28,7 +30,7 @@ use std::fmt;
 /// A way to settle tasks.
 pub trait Engine {
     /// The name used on the command line.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// Works on a task until it is settled or the budget is stopped. `progress` receives short
     /// notes about where the engine stands.
     fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;

@@ -26,7 +26,7 @@ pub struct AbstractInterpretation {
 }
 
 impl Engine for AbstractInterpretation {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.domain.name
     }
 
@@ -105,7 +105,7 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
 }
 
 /// The scalar integer variable of each dimension.
-fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntTy)> {
+pub(crate) fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntTy)> {
     program
         .vars
         .ids()
@@ -134,7 +134,7 @@ pub(crate) fn atoms(
 pub(crate) fn holds_at(pool: &mut Invariants, atoms: &Atoms, loc: LocId, disjuncts: &[Vec<LinCons>]) {
     let facts = match disjuncts {
         [conjunction] => facts(pool, atoms, conjunction),
-        disjuncts => formula(pool, atoms, disjuncts).into_iter().collect(),
+        disjuncts => disjunction(pool, atoms, disjuncts).into_iter().collect(),
     };
     pool.at.extend(facts.into_iter().map(|fact| (loc, fact)));
 }
@@ -145,7 +145,11 @@ fn facts(pool: &mut Invariants, atoms: &Atoms, conjunction: &[LinCons]) -> Vec<E
 }
 
 /// A disjunction of conjunctions as an expression; what cannot be expressed is left out.
-fn formula(pool: &mut Invariants, atoms: &Atoms, disjuncts: &[Vec<LinCons>]) -> Option<ExprId> {
+pub(crate) fn disjunction(
+    pool: &mut Invariants,
+    atoms: &Atoms,
+    disjuncts: &[Vec<LinCons>],
+) -> Option<ExprId> {
     let mut parts = Vec::new();
     for conjunction in disjuncts {
         let facts = facts(pool, atoms, conjunction);

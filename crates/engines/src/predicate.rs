@@ -39,7 +39,7 @@ const CORE_ROUNDS: usize = 4;
 const MAX_STATES: usize = 6000;
 
 impl Engine for Predicates {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "predicate"
     }
 

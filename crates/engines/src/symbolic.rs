@@ -23,7 +23,7 @@ pub struct SymbolicTransformers {
 }
 
 impl Engine for SymbolicTransformers {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.name
     }
 

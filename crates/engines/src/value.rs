@@ -25,7 +25,7 @@ const MAX_STATES: usize = 6_000_000;
 const MAX_COVER: usize = 200_000;
 
 impl Engine for ExplicitValues {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "value"
     }
 

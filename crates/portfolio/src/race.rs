@@ -16,7 +16,7 @@ pub type Work<'a, T> = Box<dyn FnOnce(&Budget, &dyn Fn()) -> Option<T> + Send + 
 /// Somebody who takes part.
 pub struct Runner<'a, T> {
     /// For the thread.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its share of the time in relation to the others'.
     pub weight: u32,
     /// What it does.
@@ -41,7 +41,7 @@ enum Report<T> {
 /// Where somebody stands.
 enum State<'a, T> {
     /// Not started.
-    New(&'static str, Work<'a, T>),
+    New(&'a str, Work<'a, T>),
     Waiting,
     Running,
     Done,

@@ -3,7 +3,9 @@
 use palisade_domains::{DOMAINS, Domain};
 use palisade_engines::Engine;
 use palisade_engines::bmc::Bmc;
+use palisade_engines::composite::Composite;
 use palisade_engines::concrete::Concrete;
+use palisade_engines::constructed::Constructed;
 use palisade_engines::eureka::Eureka;
 use palisade_engines::houdini::{Accumulations, Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
@@ -78,6 +80,15 @@ pub fn analyses() -> Vec<Analysis> {
             all.push(numeric(None, domain, DELAY));
         }
     }
+    let constructed = |method, summary| Analysis { summary, weight: None, engine: Box::new(method) };
+    all.extend([
+        constructed(
+            Constructed::Backward,
+            "what the errors need, backward over polyhedra, where it is inductive",
+        ),
+        constructed(Constructed::Template, "linear templates solved with Farkas' lemma"),
+        constructed(Constructed::Learning, "candidates from concrete runs, checked by the solver"),
+    ]);
     all.push(Analysis {
         summary: "the variables and array elements that counterexamples ask for, as sets of polyhedra",
         weight: None,
@@ -113,12 +124,21 @@ fn symbolic(name: &'static str, summary: &'static str, domain: Domain) -> Analys
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
 const BOXES_DELAY: u32 = 300;
 
-/// The analysis of this name. Those with predicates and numbers take the numeric domain behind a plus
-/// sign, as in `nex+oct`.
-pub fn named(name: &str) -> Option<Analysis> {
-    if let Some((name, kind)) = name.split_once('+') {
-        let structure = Structure::ALL.into_iter().find(|s| s.name() == name)?;
-        return Some(combined(structure, Domain::named(kind)?));
+/// The analysis of this name, or why there is none. Those with predicates and numbers take the numeric domain
+/// behind a plus sign, as in `nex+oct`; components with plus signs between them are a [`Composite`].
+pub fn named(name: &str) -> Result<Analysis, String> {
+    if let Some((first, kind)) = name.split_once('+')
+        && let Some(structure) = Structure::ALL.into_iter().find(|s| s.name() == first)
+    {
+        let domain = Domain::named(kind).ok_or_else(|| format!("there is no numeric domain `{kind}`"))?;
+        return Ok(combined(structure, domain));
     }
-    analyses().into_iter().find(|a| a.engine.name() == name)
+    if let Some(found) = analyses().into_iter().find(|a| a.engine.name() == name) {
+        return Ok(found);
+    }
+    if name.contains('+') || name.starts_with("location") {
+        let engine = Box::new(Composite::parse(name)?);
+        return Ok(Analysis { summary: "a composite", weight: None, engine });
+    }
+    Err(format!("there is no analysis `{name}`; `palisade analyses` lists them"))
 }

@@ -34,7 +34,7 @@ pub struct Settled {
     /// The verdict.
     pub verdict: Verdict,
     /// The engine that found it.
-    pub engine: Option<&'static str>,
+    pub engine: Option<String>,
     /// The task the evidence speaks about.
     pub task: Option<Task>,
     /// What shows that the property holds.
@@ -61,7 +61,7 @@ pub struct Settled {
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// Its name.
-    pub engine: &'static str,
+    pub engine: String,
     /// The time it had.
     pub time: Duration,
     /// Why it has no answer, or else where it stood in the end.
@@ -169,11 +169,11 @@ fn by_depth(
 ) -> Settled {
     let analyses: Vec<Analysis> = match analysis {
         "auto" => registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect(),
-        name => registry::named(name).into_iter().collect(),
+        name => match registry::named(name) {
+            Ok(analysis) => vec![analysis],
+            Err(why) => return Settled::unknown(why),
+        },
     };
-    if analyses.is_empty() {
-        return Settled::unknown(format!("there is no analysis `{analysis}`"));
-    }
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
         let tasks = match tasks(program, depth) {
@@ -215,7 +215,7 @@ fn run(
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let undefined: Mutex<Option<Box<Otherwise>>> = Mutex::new(None);
     // What an engine has to show, checked; otherwise the reason is noted.
-    let said: Mutex<Vec<(&'static str, String)>> = Mutex::new(Vec::new());
+    let said: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
     let attempt = |engine: &(dyn Engine + Send + Sync),
                    (runner, number): (usize, usize),
                    turn: &Budget,
@@ -242,7 +242,7 @@ fn run(
         }));
         let name = engine.name();
         match attempt {
-            Ok(Ok(settled)) => return Some((number, Settled { engine: Some(name), ..settled })),
+            Ok(Ok(settled)) => return Some((number, Settled { engine: Some(name.into()), ..settled })),
             Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Undefined(run))) => {
@@ -278,7 +278,7 @@ fn run(
             }
             let attempt = &attempt;
             let which = (runners.len(), number);
-            lock(&said).push((engine.name(), String::new()));
+            lock(&said).push((engine.name().into(), String::new()));
             let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, alone);
             // Asked before anything runs, so not where the answer takes long.
             let small = task.program.edges.len() < LARGE;

@@ -4,13 +4,16 @@
 //! error can be reached. The complement is an under-approximation of the weakest precondition: from
 //! a state in it no error can be reached. If the initial states are in it, the program is safe.
 
+use super::inductive::{Candidates, Checked, Clause, houdini};
+use super::linear::{Linear, Relation};
 use crate::effects::{Effect, Effects, Source};
 use crate::location::{Location, Position};
 use crate::numeric::{Numeric, NumericMerge};
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{Dim, Dynamic, DynamicCtx, Lattice, LinCons, NumericDomain, Thresholds};
+use palisade_domains::{Dim, Dynamic, DynamicCtx, Lattice, LinCons, NumericDomain, Rel, Thresholds};
+use palisade_num::Rat;
 use palisade_task::Task;
 use std::collections::BTreeMap;
 
@@ -155,4 +158,48 @@ pub fn preconditions(task: &Task, context: DynamicCtx, budget: &Budget) -> Resul
         }
     }
     Ok(found)
+}
+
+/// The preconditions, and those of their parts that are inductive and hold at first: they are invariants.
+pub fn invariants(
+    task: &Task,
+    context: DynamicCtx,
+    budget: &Budget,
+) -> Result<(Backward, Checked<Clause>), Halt> {
+    let found = preconditions(task, context, budget)?;
+    let mut candidates: Candidates<Clause> = Candidates::new();
+    for head in task.program.analyse().loop_heads(task.program.entry) {
+        let states = found.unsafe_states.get(&head).map_or(&[][..], Vec::as_slice);
+        candidates.insert(head, states.iter().filter_map(|s| clause(s, &found.registers)).collect());
+    }
+    let checked = houdini(task, candidates, budget)?;
+    Ok((found, checked))
+}
+
+/// The negation of a conjunction; what is no linear fact over registers is left out.
+fn clause(conjunction: &[LinCons], registers: &BTreeMap<Dim, VarId>) -> Option<Clause> {
+    let mut literals = Vec::new();
+    for c in conjunction.iter().flat_map(LinCons::negate) {
+        let scale = c.expr.integer_scale()?;
+        let expr = c.expr.scale(&scale);
+        let terms: Option<Vec<(VarId, Rat)>> =
+            expr.terms().iter().map(|(d, k)| Some((*registers.get(d)?, k.clone()))).collect();
+        let Some(terms) = terms else { continue };
+        let turned: Vec<(VarId, Rat)> = terms.iter().map(|(v, k)| (*v, -k)).collect();
+        let constant = expr.constant_term();
+        let less =
+            |terms: &[(VarId, Rat)], constant: Rat| Linear::new(terms, &constant, Relation::NonNegative);
+        match c.rel {
+            // e <= 0 is -e >= 0, and over the integers e < 0 is -e - 1 >= 0.
+            Rel::Le => literals.extend(less(&turned, -constant)),
+            Rel::Lt => literals.extend(less(&turned, -constant - Rat::ONE)),
+            Rel::Eq => literals.extend(Linear::new(&terms, constant, Relation::Zero)),
+            Rel::Ne => {
+                literals.extend(less(&turned, -constant - Rat::ONE));
+                literals.extend(less(&terms, constant - &Rat::ONE));
+            }
+            Rel::Mod(_) => {}
+        }
+    }
+    (!literals.is_empty()).then_some(Clause(literals))
 }

@@ -2,7 +2,7 @@
 
 use super::bounds::{self, Ranking};
 use super::c_text::{self, Names, Said};
-use super::inductive::{Candidates, Clause, houdini};
+use super::inductive::{Candidates, Clause};
 use super::isolate::Isolator;
 use super::linear::{Linear, Relation};
 use super::{backward, learning, refine, symbolic, template};
@@ -12,8 +12,7 @@ use crate::trees::integer;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::*;
-use palisade_domains::{Dim, Domain, Dynamic, LinCons, NumericDomain, Rel};
-use palisade_num::Rat;
+use palisade_domains::{Dim, Domain, Dynamic, LinCons, NumericDomain};
 use palisade_task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -246,15 +245,10 @@ fn strongest(facts: &[Linear]) -> impl Iterator<Item = &Linear> {
 /// Backward iteration. The states from which an error may be reached give a sufficient precondition;
 /// where its parts are inductive and hold at first, they are invariants.
 fn backward_clauses(program: &Program, task: &Task, domain: &Domain, budget: &Budget) -> Result<Loops, Halt> {
-    let found = backward::preconditions(task, (domain.context)(budget), budget)?;
-    let graph = task.program.analyse();
-    let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
-    let mut candidates: Candidates<Clause> = Candidates::new();
+    let (found, checked) = backward::invariants(task, (domain.context)(budget), budget)?;
     let mut loops = Loops::new();
-    for &head in &heads {
+    for &head in checked.invariants.keys() {
         let states = found.unsafe_states.get(&head).map_or(&[][..], Vec::as_slice);
-        let clauses = states.iter().filter_map(|s| clause(s, &found.registers)).collect();
-        candidates.insert(head, clauses);
         let names = names(program, task.program.entry, task.origin.locs[head]);
         let name = |d: Dim| {
             let var = *found.registers.get(&d)?;
@@ -270,7 +264,6 @@ fn backward_clauses(program: &Program, task: &Task, domain: &Domain, budget: &Bu
         };
         loops.insert(head, LoopFacts { precondition, ..LoopFacts::default() });
     }
-    let checked = houdini(task, candidates, budget)?;
     for (head, clauses) in &checked.invariants {
         let names = names(program, task.program.entry, task.origin.locs[*head]);
         let mut parts = Vec::new();
@@ -288,34 +281,6 @@ fn backward_clauses(program: &Program, task: &Task, domain: &Domain, budget: &Bu
         }
     }
     Ok(loops)
-}
-
-/// The negation of a conjunction; what is no linear fact over registers is left out.
-fn clause(conjunction: &[LinCons], registers: &BTreeMap<Dim, VarId>) -> Option<Clause> {
-    let mut literals = Vec::new();
-    for c in conjunction.iter().flat_map(LinCons::negate) {
-        let scale = c.expr.integer_scale()?;
-        let expr = c.expr.scale(&scale);
-        let terms: Option<Vec<(VarId, Rat)>> =
-            expr.terms().iter().map(|(d, k)| Some((*registers.get(d)?, k.clone()))).collect();
-        let Some(terms) = terms else { continue };
-        let turned: Vec<(VarId, Rat)> = terms.iter().map(|(v, k)| (*v, -k)).collect();
-        let constant = expr.constant_term();
-        let less =
-            |terms: &[(VarId, Rat)], constant: Rat| Linear::new(terms, &constant, Relation::NonNegative);
-        match c.rel {
-            // e <= 0 is -e >= 0, and over the integers e < 0 is -e - 1 >= 0.
-            Rel::Le => literals.extend(less(&turned, -constant)),
-            Rel::Lt => literals.extend(less(&turned, -constant - Rat::ONE)),
-            Rel::Eq => literals.extend(Linear::new(&terms, constant, Relation::Zero)),
-            Rel::Ne => {
-                literals.extend(less(&turned, -constant - Rat::ONE));
-                literals.extend(less(&terms, constant - &Rat::ONE));
-            }
-            Rel::Mod(_) => {}
-        }
-    }
-    (!literals.is_empty()).then_some(Clause(literals))
 }
 
 /// Refined predicates.

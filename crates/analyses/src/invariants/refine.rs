@@ -23,8 +23,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_ROUNDS: usize = 60;
 /// Reached states at most.
 const MAX_STATES: usize = 20_000;
-/// Predicates at one location at most.
+/// Predicates at one location at most, where all their combinations are looked at.
 const MAX_PREDICATES: usize = 14;
+/// The same where single ones are.
+const MAX_CONJUNCTS: usize = 60;
 /// Larger preconditions are not followed further back.
 const MAX_SIZE: usize = 60;
 
@@ -84,12 +86,13 @@ fn explore(
     let start = (location.initial(), predicate.initial(&precision)?);
     let product: Analysis<'_> = Product::new(location, predicate);
     let mut run = Exploration::new(product, start, ((), precision), Order::DepthFirst);
-    let mut refiner = PathPredicates::new(program, tracked.clone(), budget);
+    let mut refiner = PathPredicates::new(program, tracked.clone(), Abstraction::Boolean, budget);
     let limits = Limits { first_target: true, states: MAX_STATES };
     match cegar(&mut run, &mut refiner, budget, limits) {
         Verdict::Unsafe(_) => Ok(Round::Feasible),
         Verdict::Unknown(_) if refiner.has_new_expressions() => {
-            Ok(Round::Refined(refiner.pool.program, refiner.tracked))
+            let (program, tracked) = refiner.into_found();
+            Ok(Round::Refined(program, tracked))
         }
         Verdict::Unknown(halt) => Err(halt),
         Verdict::Safe => {
@@ -114,12 +117,23 @@ fn precision(predicate: &mut Predicate<'_>, tracked: &BTreeSet<(LocId, ExprId)>)
     Ok(precision)
 }
 
+/// What an error path teaches.
+pub enum Learned {
+    /// It is one of the program.
+    Feasible,
+    /// More predicates exclude it.
+    Predicates,
+    /// It is none of the program, and there are no more predicates.
+    Nothing,
+}
+
 /// A refiner that finds predicates in the conditions of an infeasible path.
 pub struct PathPredicates<'p> {
     program: &'p Program,
     pool: Pool,
-    /// Predicates by location.
+    /// Predicates by location, and how many at one of them.
     tracked: BTreeSet<(LocId, ExprId)>,
+    most: usize,
     terms: Terms,
     encoder: Encoder<'p>,
     solver: BvSolver,
@@ -127,17 +141,43 @@ pub struct PathPredicates<'p> {
 
 impl<'p> PathPredicates<'p> {
     /// A refiner that knows these predicates already.
-    pub fn new(program: &'p Program, tracked: BTreeSet<(LocId, ExprId)>, budget: &Budget) -> Self {
+    pub fn new(
+        program: &'p Program,
+        tracked: BTreeSet<(LocId, ExprId)>,
+        abstraction: Abstraction,
+        budget: &Budget,
+    ) -> Self {
         let mut terms = Terms::new();
         let encoder = Encoder::new(program, &mut terms);
         let mut solver = BvSolver::new();
         solver.set_limits(palisade_logic::Limits { budget: budget.clone(), ..Default::default() });
-        PathPredicates { program, pool: Pool::new(program), tracked, terms, encoder, solver }
+        let most = match abstraction {
+            Abstraction::Boolean => MAX_PREDICATES,
+            Abstraction::Cartesian => MAX_CONJUNCTS,
+        };
+        PathPredicates { program, pool: Pool::new(program), tracked, most, terms, encoder, solver }
     }
 
     /// Whether predicates were found that are no expressions of the program yet.
     fn has_new_expressions(&self) -> bool {
         self.pool.program.exprs.len() > self.program.exprs.len()
+    }
+
+    /// Looks at a path to an error, from the start on.
+    pub fn learn(&mut self, path: &[EdgeId]) -> Result<Learned, Halt> {
+        let Some(blamed) = self.blame(path)? else { return Ok(Learned::Feasible) };
+        let all: Vec<usize> = (0..path.len()).collect();
+        let last = blamed.last().copied().unwrap_or(0);
+        let changed = self.add_conditions(path, &blamed, None)
+            || self.add_conditions(path, &all, None)
+            || self.add_preconditions(path, &blamed)
+            || self.add_conditions(path, &blamed, Some(last));
+        Ok(if changed { Learned::Predicates } else { Learned::Nothing })
+    }
+
+    /// The program with the predicates among its expressions, and where they are tracked.
+    pub fn into_found(self) -> (Program, BTreeSet<(LocId, ExprId)>) {
+        (self.pool.program, self.tracked)
     }
 
     /// The positions of the branches that make a path infeasible; `None` if it is feasible.
@@ -182,15 +222,16 @@ impl<'p> PathPredicates<'p> {
             return false;
         }
         let here = self.tracked.range((loc, ExprId(0))..=(loc, ExprId(u32::MAX))).count();
-        here < MAX_PREDICATES && self.tracked.insert((loc, predicate))
+        here < self.most && self.tracked.insert((loc, predicate))
     }
 
-    /// The conditions of some branches, as they are, at every location of the path up to their branch.
-    fn add_conditions(&mut self, path: &[EdgeId], branches: &[usize]) -> bool {
+    /// The conditions of some branches, as they are, at every location of the path up to their branch, or to a
+    /// later one: conjunctions must remember a condition until it is used together with another.
+    fn add_conditions(&mut self, path: &[EdgeId], branches: &[usize], until: Option<usize>) -> bool {
         let mut changed = false;
         for &i in branches {
             for atom in self.pool.atoms(self.program, path[i]) {
-                for &edge in &path[..=i] {
+                for &edge in &path[..=until.unwrap_or(i).max(i)] {
                     changed |= self.add(self.program.edges[edge].src, atom);
                 }
             }
@@ -225,13 +266,10 @@ impl<'p> Refiner<Analysis<'p>> for PathPredicates<'p> {
     ) -> Result<Refinement<((), Predicates)>, Halt> {
         let path = exploration.reached().path_to(target);
         let edges: Vec<EdgeId> = path.iter().map(|(step, _)| step.edge).collect();
-        let Some(blamed) = self.blame(&edges)? else { return Ok(Refinement::Feasible) };
-        let all: Vec<usize> = (0..edges.len()).collect();
-        let changed = self.add_conditions(&edges, &blamed)
-            || self.add_conditions(&edges, &all)
-            || self.add_preconditions(&edges, &blamed);
-        if !changed {
-            return Ok(Refinement::Stuck("no new predicates".into()));
+        match self.learn(&edges)? {
+            Learned::Feasible => return Ok(Refinement::Feasible),
+            Learned::Nothing => return Ok(Refinement::Stuck("no new predicates".into())),
+            Learned::Predicates => {}
         }
         if self.has_new_expressions() {
             return Ok(Refinement::Stuck("new predicates are expressions that the program lacks".into()));

@@ -47,7 +47,7 @@ const MANY_LOOKS: u32 = 200;
 const SOME_RUNS: u64 = 32;
 
 impl Engine for Concrete {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "concrete"
     }
 

@@ -34,7 +34,7 @@ const MAX_SETS: usize = 2000;
 const MAX_GUESS: usize = 30;
 
 impl Engine for Eureka {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "eureka"
     }
 

@@ -36,7 +36,7 @@ use std::fmt;
 pub struct Houdini;
 
 impl Engine for Houdini {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "houdini"
     }
 
@@ -65,7 +65,7 @@ impl Engine for Houdini {
 pub struct Arrays;
 
 impl Engine for Arrays {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "arrays"
     }
 
@@ -94,7 +94,7 @@ impl Engine for Arrays {
 pub struct Accumulations;
 
 impl Engine for Accumulations {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "folds"
     }
 
@@ -122,7 +122,7 @@ impl Engine for Accumulations {
 pub struct Memory;
 
 impl Engine for Memory {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "pointers"
     }
 

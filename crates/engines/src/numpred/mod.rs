@@ -60,7 +60,7 @@ const NARROWINGS: usize = 2;
 const MAX_CUBES: usize = 1000;
 
 impl Engine for NumPred {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.structure.name()
     }
 

@@ -32,7 +32,7 @@ pub struct Summaries;
 const PASSES: u32 = 2;
 
 impl Engine for Summaries {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "summaries"
     }
 
