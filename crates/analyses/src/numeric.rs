@@ -4,6 +4,7 @@
 
 use crate::cells::Located;
 use crate::effects::{Effect, Effects, Source};
+use crate::live::Liveness;
 use crate::trees::{self, integer, machine};
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
@@ -55,6 +56,8 @@ pub struct Numeric<'p> {
     /// Locations on every cycle: loop heads, entries and exits of recursive functions.
     widening_points: Vec<bool>,
     trees: FxHashMap<ExprId, Rc<Tree>>,
+    /// What is not live is forgotten after its last use.
+    live: Option<Liveness<'p>>,
 }
 
 impl<'p> Numeric<'p> {
@@ -68,7 +71,13 @@ impl<'p> Numeric<'p> {
                 widening_points[body.exit.0 as usize] = true;
             }
         }
-        Numeric { program, effects, context, merge, widening_points, trees: FxHashMap::default() }
+        Numeric { program, effects, context, merge, widening_points, trees: FxHashMap::default(), live: None }
+    }
+
+    /// The same that knows nothing about variables from their last use on: what has fewer dimensions is faster.
+    #[must_use]
+    pub fn forgetting(self, live: Liveness<'p>) -> Self {
+        Numeric { live: Some(live), ..self }
     }
 
     /// Globals have their initial values; everything else is unknown.
@@ -188,6 +197,19 @@ impl<'p> Numeric<'p> {
             if d.is_bottom() {
                 return None;
             }
+        }
+        if let (StepKind::Local, Some(live)) = (step.kind, &self.live) {
+            let Edge { op, dst, .. } = &self.program.edges[step.edge];
+            let mut dead: Vec<Dim> = Vec::new();
+            self.program.visit_op(op, &mut |used| {
+                if let Use::Read(place) | Use::Write(place) = used
+                    && let Base::Var(var) = self.program.places[place].base
+                    && !live.is_live(*dst, var)
+                {
+                    dead.extend(self.dim(var));
+                }
+            });
+            d.forget(&dead);
         }
         Some(d)
     }

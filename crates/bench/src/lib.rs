@@ -1,12 +1,16 @@
 //! Measurements that need several crates, from C text to an analysis.
 //!
-//! [`arrays`], [`boxes`], [`numpred`] and [`symabs`] regenerate tables and figures of papers and are reached by
-//! `palisade bench`; smaller measurements are in `benches/`.
+//! [`arrays`], [`boxes`], [`numpred`] and [`symabs`] regenerate tables and figures of papers; [`growth`] and
+//! [`portfolio`] measure this program as a whole. All are reached by `palisade bench`; smaller measurements are in
+//! `benches/`.
 
 pub mod arrays;
+pub mod asked;
 pub mod boxes;
 pub mod child;
+pub mod growth;
 pub mod numpred;
+pub mod portfolio;
 pub mod symabs;
 
 use palisade_base::SourceMap;

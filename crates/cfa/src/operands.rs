@@ -5,7 +5,12 @@ use crate::ir::*;
 impl Expr {
     /// The expressions and places it is made of.
     pub fn operands(&self, mut expr: impl FnMut(ExprId), mut place: impl FnMut(PlaceId)) {
-        match self.kind {
+        self.clone().operands_mut(|e| expr(*e), |p| place(*p));
+    }
+
+    /// The same, to be replaced by others.
+    pub fn operands_mut(&mut self, mut expr: impl FnMut(&mut ExprId), mut place: impl FnMut(&mut PlaceId)) {
+        match &mut self.kind {
             ExprKind::Int(_)
             | ExprKind::Float(_)
             | ExprKind::Func(_)
@@ -36,6 +41,18 @@ impl Expr {
 }
 
 impl Place {
+    /// The expressions it is made of, to be replaced by others.
+    pub fn operands_mut(&mut self, mut expr: impl FnMut(&mut ExprId)) {
+        if let Base::Deref(e) = &mut self.base {
+            expr(e);
+        }
+        for proj in &mut self.path {
+            if let Proj::Index { index, .. } = proj {
+                expr(index);
+            }
+        }
+    }
+
     /// The expressions it is made of.
     pub fn operands(&self, mut expr: impl FnMut(ExprId)) {
         if let Base::Deref(e) = self.base {

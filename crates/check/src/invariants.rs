@@ -1,5 +1,5 @@
-//! Checks invariants: they hold at the start, every loop-free segment preserves them, and they
-//! exclude the errors, at once or by k-induction ([`induction`]).
+//! Checks invariants: they hold at the start, every segment between the locations that have some, and
+//! loop heads, preserves them, and they exclude the errors, at once or by k-induction ([`induction`]).
 
 pub mod induction;
 
@@ -13,6 +13,7 @@ use palisade_evidence::Invariants;
 use palisade_logic::{Answer, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 struct Checker<'t> {
     task: &'t Task,
@@ -20,6 +21,8 @@ struct Checker<'t> {
     terms: Terms,
     encoder: Encoder<'t>,
     invariants: FxHashMap<LocId, Vec<ExprId>>,
+    /// Where segments end: loop heads, of which every cycle has one, and perhaps more.
+    points: BTreeSet<LocId>,
     /// Variables that stand for any value: facts hold for all of theirs.
     ghosts: Vec<VarId>,
     court: &'t Court,
@@ -30,18 +33,24 @@ fn gave_up(stop: Stop) -> Rejection {
 }
 
 impl<'t> Checker<'t> {
-    /// `task` must be extended by the invariants' pool.
-    fn new(task: &'t Task, invariants: &Invariants, court: &'t Court) -> Self {
+    /// `task` must be extended by the invariants' pool. Segments end at loop heads, and if `everywhere` says so
+    /// wherever there are invariants.
+    fn new(task: &'t Task, invariants: &Invariants, everywhere: bool, court: &'t Court) -> Self {
         let mut terms = Terms::new();
         let encoder = Encoder::new(&task.program, &mut terms);
         let graph = task.program.analyse();
         let mut map: FxHashMap<LocId, Vec<ExprId>> = FxHashMap::default();
+        let mut points: BTreeSet<LocId> = graph.loop_heads(task.program.entry).collect();
+        let is_inside = |loc: &LocId| graph.is_reachable(*loc) && !task.is_end(*loc);
+        if everywhere {
+            points.extend(invariants.at.iter().map(|(loc, _)| *loc).filter(is_inside));
+        }
         // Facts elsewhere would be assumed without ever being shown.
-        for &(loc, expr) in invariants.at.iter().filter(|(loc, _)| graph.is_loop_head(*loc)) {
+        for &(loc, expr) in invariants.at.iter().filter(|(loc, _)| points.contains(loc)) {
             map.entry(loc).or_default().push(expr);
         }
         let ghosts = invariants.ghosts().collect();
-        Checker { task, graph, terms, encoder, invariants: map, ghosts, court }
+        Checker { task, graph, terms, encoder, invariants: map, points, ghosts, court }
     }
 
     /// What the invariants say about a state at a location.
@@ -70,9 +79,10 @@ impl<'t> Checker<'t> {
     }
 
     fn segment(&mut self, start: LocId, state: State) -> Result<Vec<segment::End>, Rejection> {
-        segment::run(
+        segment::run_to(
             self.task,
             &self.graph,
+            &|loc| self.points.contains(&loc),
             &mut self.encoder,
             &mut self.terms,
             start,
@@ -89,7 +99,7 @@ impl<'t> Checker<'t> {
         let ends = self.segment(start, state.clone())?;
         let assumed = self.instances(start, &state);
         for end in ends {
-            let bad = if self.graph.is_loop_head(end.loc) {
+            let bad = if self.points.contains(&end.loc) {
                 let holds = self.invariant(end.loc, &end.state);
                 self.terms.not(holds)
             } else {
@@ -118,10 +128,6 @@ impl<'t> Checker<'t> {
         }
         all
     }
-
-    fn heads(&self) -> Vec<LocId> {
-        self.graph.loop_heads(self.task.program.entry).collect()
-    }
 }
 
 /// The task with the pool of the invariants, the expressions of which must be well formed: an engine
@@ -139,17 +145,17 @@ fn extended(task: &Task, invariants: &Invariants) -> Result<Task, Rejection> {
 /// Checks that the invariants are initial, inductive and sufficient.
 pub fn check(task: &Task, invariants: &Invariants, court: &Court) -> Result<(), Rejection> {
     let task = &extended(task, invariants)?;
-    let mut checker = Checker::new(task, invariants, court);
+    let mut checker = Checker::new(task, invariants, true, court);
     let entry = task.body().entry;
     let start = checker.encoder.initial_state(&mut checker.terms);
-    if checker.graph.is_loop_head(entry) {
+    if checker.points.contains(&entry) {
         let holds = checker.invariant(entry, &start);
         let bad = checker.terms.not(holds);
         checker.impossible(&start, bad, || "the entry".into())?;
     } else {
         checker.inductive_from(entry, start)?;
     }
-    for head in checker.heads() {
+    for head in checker.points.clone() {
         let mut state = checker.encoder.arbitrary_state(&mut checker.terms);
         let holds = checker.invariant(head, &state);
         if state.assume(&checker.terms, holds) {

@@ -490,12 +490,46 @@ pub enum BenchName {
     Arrays(ArraysArgs),
     /// Table 3 of the BOXES paper: loop invariants of every function by four domains.
     Boxes(BoxesArgs),
+    /// How the time of `check` grows with the depth of calls, loops, statements and variables.
+    Growth(GrowthArgs),
+    /// What the race of engines spends its time on, and what it gains by what they tell each other.
+    Portfolio(PortfolioArgs),
     /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers: templates that grow, and
     /// programs, for six data structures.
     Numpred(NumpredArgs),
     /// Section 5 of the symbolic abstraction paper: diamonds, transformers of basic blocks, and the programs
     /// that symbolic transformers prove.
     Symabs(SymabsArgs),
+}
+
+/// Arguments of `bench growth`.
+#[derive(Args)]
+pub struct GrowthArgs {
+    /// Time for each program.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Only what has this in its name.
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    pub row: String,
+    /// Print the programs of this size instead.
+    #[arg(long, value_name = "N", value_parser = largest)]
+    pub program: Option<usize>,
+}
+
+/// Arguments of `bench portfolio`.
+#[derive(Args)]
+pub struct PortfolioArgs {
+    /// A folder with verification tasks, their list tasks.json and their properties.
+    pub tasks: PathBuf,
+    /// Time for each task.
+    #[arg(long, default_value = "20s", value_parser = duration, value_name = "TIME")]
+    pub time_limit: Duration,
+    /// Only categories that have one of these in their names.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub category: Vec<String>,
+    /// One task in so many of each category.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    pub one_in: u32,
 }
 
 /// Arguments of `bench arrays`.

@@ -1,12 +1,18 @@
-//! The command `bench`: regenerates papers' tables and figures.
+//! The command `bench`: regenerates papers' tables and figures, and measures this program as a whole.
 
-use crate::args::{ArraysArgs, BenchArgs, BenchName, BoxesArgs, Model, NumpredArgs, SourceArgs, SymabsArgs};
+use crate::args::{
+    ArraysArgs, BenchArgs, BenchName, BoxesArgs, GrowthArgs, Model, NumpredArgs, PortfolioArgs, SourceArgs,
+    SymabsArgs,
+};
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
 use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
-use palisade_bench::symabs;
+use palisade_bench::{growth, portfolio, symabs};
+use palisade_portfolio::registry;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +21,8 @@ pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
         BenchName::Arrays(args) => arrays(args),
         BenchName::Boxes(args) => boxes(args),
+        BenchName::Growth(args) => growth(args),
+        BenchName::Portfolio(args) => report(portfolio(args)),
         BenchName::Numpred(args) => numpred(args),
         BenchName::Symabs(args) => symabs(args),
     }
@@ -28,29 +36,95 @@ fn arrays(args: &ArraysArgs) -> u8 {
         families.iter().for_each(|f| println!("/* {} */\n{}", f.name(), f.program(n)));
         return 0;
     }
-    let folder = std::env::temp_dir().join(format!("palisade-arrays-{}", std::process::id()));
+    let measured = in_a_folder(|palisade, folder| {
+        let setup = arrays::Setup { palisade, folder, limit: args.time_limit, largest: args.largest };
+        arrays::measure(&setup, &families, &mut |line| eprintln!("{line}"))
+    });
+    report(measured.map_err(|error| error.to_string()))
+}
+
+/// Runs a measurement of this program, with a folder of its own for the programs.
+fn in_a_folder<T>(measure: impl FnOnce(&Path, &Path) -> io::Result<T>) -> io::Result<T> {
+    let folder = std::env::temp_dir().join(format!("palisade-bench-{}", std::process::id()));
     let measured = std::env::current_exe().and_then(|palisade| {
         std::fs::create_dir_all(&folder)?;
-        let setup = arrays::Setup {
-            palisade: &palisade,
-            folder: &folder,
-            limit: args.time_limit,
-            largest: args.largest,
-        };
-        arrays::measure(&setup, &families, &mut |line| eprintln!("{line}"))
+        measure(&palisade, &folder)
     });
     // What is left there is of no use to anybody.
     let _ = std::fs::remove_dir_all(&folder);
-    match measured {
+    measured
+}
+
+/// Prints a table, or why there is none.
+fn report(table: Result<impl Display, String>) -> u8 {
+    match table {
         Ok(table) => {
             println!("{table}");
             0
         }
-        Err(error) => {
-            error!("{error}");
+        Err(why) => {
+            error!("{why}");
             USAGE
         }
     }
+}
+
+/// How time grows with the size of programs.
+fn growth(args: &GrowthArgs) -> u8 {
+    let families = growth::Family::ALL.into_iter().filter(|f| f.name().contains(&args.row));
+    if let Some(n) = args.program {
+        families.for_each(|f| println!("/* {} */\n{}", f.name(), f.program(n)));
+        return 0;
+    }
+    for family in families {
+        let row = in_a_folder(|palisade, folder| growth::measure(palisade, folder, family, args.time_limit));
+        let code = report(row.map_err(|error| error.to_string()));
+        if code != 0 {
+            return code;
+        }
+    }
+    0
+}
+
+/// The race of engines over tasks.
+fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
+    let palisade = std::env::current_exe().map_err(|error| error.to_string())?;
+    let weight = |a: registry::Analysis| Some((a.engine.name().to_owned(), a.weight?));
+    let weights = registry::analyses().into_iter().filter_map(weight).collect();
+    let mut table = portfolio::Table { rows: Vec::new(), weights };
+    let mut seen: FxHashMap<String, u32> = FxHashMap::default();
+    for task in listed(&args.tasks)? {
+        let text = |name: &str| task[name].as_str().unwrap_or_default();
+        let category = text("category");
+        let wanted = args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()));
+        let number = seen.entry(category.to_owned()).or_default();
+        *number += 1;
+        if !wanted || (*number - 1) % args.one_in != 0 {
+            continue;
+        }
+        let file = args.tasks.join(text("program"));
+        let property = args.tasks.join("properties").join(format!("{}.prp", text("property")));
+        let model = text("data_model").to_lowercase();
+        let options = ["--property", &property.display().to_string(), "--data-model", &model];
+        let [auto, apart] = portfolio::measure(&palisade, &file, &options, args.time_limit)
+            .map_err(|error| error.to_string())?;
+        eprintln!(
+            "{}: {} in {:.1} s, apart {} in {:.1} s",
+            text("program"),
+            auto.verdict,
+            auto.seconds,
+            apart.verdict,
+            apart.seconds
+        );
+        table.rows.push(portfolio::Row {
+            category: category.into(),
+            name: text("program").into(),
+            expected: task["expected"] == true,
+            auto,
+            apart,
+        });
+    }
+    Ok(table)
 }
 
 /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers.
@@ -127,11 +201,7 @@ struct TaskFile {
 
 /// The tasks of categories in a folder with a list tasks.json; those that cannot be read are left out.
 fn tasks<'a>(dir: &'a Path, categories: &'a [String]) -> Result<impl Iterator<Item = TaskFile> + 'a, String> {
-    let list = dir.join("tasks.json");
-    let text = std::fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
-    let tasks: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))?;
-    let Value::Array(tasks) = tasks else { return Err(format!("{}: no list", list.display())) };
-    Ok(tasks.into_iter().filter_map(move |task| {
+    Ok(listed(dir)?.into_iter().filter_map(move |task| {
         let name = task["program"].as_str()?.to_owned();
         let category = task["category"].as_str()?;
         if !categories.iter().any(|c| c == category) {
@@ -142,6 +212,13 @@ fn tasks<'a>(dir: &'a Path, categories: &'a [String]) -> Result<impl Iterator<It
         let text = input::load_all(&source, false)?.files.into_iter().next()?.text;
         Some(TaskFile { name, expected: task["expected"] == true, model, text })
     }))
+}
+
+/// The list tasks.json of a folder.
+fn listed(dir: &Path) -> Result<Vec<Value>, String> {
+    let list = dir.join("tasks.json");
+    let text = std::fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))
 }
 
 /// Table 3 of the BOXES paper over a folder of preprocessed files.

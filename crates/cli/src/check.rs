@@ -54,7 +54,7 @@ fn analysis(args: &CheckArgs) -> Option<String> {
             name = format!("{name} {option}={value}");
         }
     }
-    if name != "auto"
+    if !registry::is_race(&name)
         && let Err(why) = registry::named(&name)
     {
         error!("--analysis {}: {why}", args.analysis);
@@ -123,8 +123,12 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
         let program = Arc::new(program);
         let settled_also = settle(&program, disputed);
         if !matches!(settled_also.verdict, Verdict::True) {
-            settled =
-                Settled { rejected: settled.rejected, tried: settled.tried, ..Settled::unknown(DISPUTED) };
+            settled = Settled {
+                rejected: settled.rejected,
+                tried: settled.tried,
+                taken: settled.taken,
+                ..Settled::unknown(DISPUTED)
+            };
         }
         also = Some((program, settled_also));
     }
@@ -134,6 +138,7 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     }
     last_word.know(&settled.verdict);
     let some_more = || watchdog::some_more(budget, MORE, LEAST);
+    settled.found_after = Some(watchdog::cpu_time());
     settled.confirm(other.as_ref(), &some_more);
     if let (Verdict::True, Some((_, also))) = (&settled.verdict, &mut also) {
         also.confirm(other.as_ref(), &some_more);

@@ -4,6 +4,7 @@ use crate::finding::Finding;
 use crate::trace::{Note, TraceLine};
 use crate::{message, watchdog};
 use palisade_cfa::Assumption;
+use palisade_engines::board::Taken;
 use palisade_portfolio::{Tried, Verdict};
 use palisade_witness::run::value_text;
 use serde_json::{Value, json};
@@ -61,8 +62,10 @@ pub fn result(finding: &Finding<'_>) -> Value {
         "failed_checks": finding.settled.rejected.len(),
         "failed_check_reasons": finding.settled.rejected,
         "cpu_seconds": watchdog::cpu_time().as_secs_f64(),
+        "found_after": finding.settled.found_after.map(|d| d.as_secs_f64()),
         "messages": message::told(),
         "tried": tried(&finding.settled.tried),
+        "taken": taken(&finding.settled.taken),
     });
     put_verdict(&mut object, &finding.settled.verdict);
     if let Some(places) = &finding.places {
@@ -110,6 +113,11 @@ pub fn result(finding: &Finding<'_>) -> Value {
 
 fn tried(all: &[Tried]) -> Value {
     all.iter().map(|t| json!({"engine": t.engine, "seconds": t.time.as_secs_f64(), "said": t.said})).collect()
+}
+
+/// What engines took from each other.
+fn taken(all: &[Taken]) -> Value {
+    all.iter().map(|t| json!({"by": t.by, "from": t.from, "facts": t.facts})).collect()
 }
 
 /// What the verdict rests on besides the evidence.

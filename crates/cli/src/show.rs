@@ -197,6 +197,9 @@ pub fn man() -> u8 {
 /// Lists what there is: engines, component analyses, numeric domains and methods for invariants.
 pub fn analyses() -> u8 {
     let line = |kind: &str, name: &str, summary: &str| println!("{kind:9} {name:20} {summary}");
+    for (name, summary) in palisade_portfolio::registry::RACES {
+        line("engine", name, summary);
+    }
     for analysis in palisade_portfolio::registry::analyses() {
         line("engine", analysis.engine.name(), analysis.summary);
     }

@@ -1,8 +1,8 @@
 //! Loop-free segments of a program: from a cut point to all it reaches without passing another.
 //!
-//! Cut points are the loop heads. A segment starts in a symbolic state at one location, follows
-//! edges in the weak topological order, merges where paths meet, and stops at loop heads, error locations
-//! and cuts.
+//! Cut points are the loop heads, or these and more. A segment starts in a symbolic state at one location, follows
+//! edges in the weak topological order, merges where paths meet, and stops at cut points, error locations
+//! and calls that are not followed.
 
 use crate::encoder::Encoder;
 use crate::state::State;
@@ -14,16 +14,31 @@ use std::collections::BTreeMap;
 
 /// Where a segment can end, with the state there.
 pub struct End {
-    /// A loop head, an error location or a cut.
+    /// A cut point, an error location or a call that is not followed.
     pub loc: LocId,
     /// The states that get there.
     pub state: State,
 }
 
-/// Runs the segment from `start`; the first step leaves `start` even if it is a loop head.
+/// Runs the segment from `start` to loop heads; the first step leaves `start` even if it is one.
 pub fn run(
     task: &Task,
     graph: &Graph,
+    encoder: &mut Encoder<'_>,
+    terms: &mut Terms,
+    start: LocId,
+    state: State,
+    budget: &Budget,
+) -> Result<Vec<End>, Stop> {
+    run_to(task, graph, &|loc| graph.is_loop_head(loc), encoder, terms, start, state, budget)
+}
+
+/// The same to any cut points, of which every cycle must have one.
+#[expect(clippy::too_many_arguments, reason = "what a segment is made of")]
+pub fn run_to(
+    task: &Task,
+    graph: &Graph,
+    is_cut: &dyn Fn(LocId) -> bool,
     encoder: &mut Encoder<'_>,
     terms: &mut Terms,
     start: LocId,
@@ -55,7 +70,7 @@ pub fn run(
             }
             let Some(next) = encoder.step(terms, &from, edge) else { continue };
             let dst = task.program.edges[edge].dst;
-            if graph.is_loop_head(dst) || task.is_end(dst) {
+            if is_cut(dst) || task.is_end(dst) {
                 match ends.get_mut(&dst) {
                     Some(known) => *known = State::merge(terms, known, &next),
                     None => {

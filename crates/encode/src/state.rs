@@ -4,37 +4,37 @@ use palisade_logic::{Term, Terms};
 use std::sync::Arc;
 
 const CHUNK: usize = 32;
+type Chunk = Arc<[Term; CHUNK]>;
 
-/// A vector that is cheap to copy: chunks are shared until one is written.
+/// A vector that is cheap to copy: chunks, and blocks of chunks, are shared until one is written.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    chunks: Vec<Arc<[Term; CHUNK]>>,
+    blocks: Vec<Arc<Vec<Chunk>>>,
     len: usize,
 }
 
 impl Slots {
     /// The values in order.
     pub fn new(values: &[Term]) -> Self {
-        let chunks = values
-            .chunks(CHUNK)
-            .map(|c| {
-                let mut chunk = [c[0]; CHUNK];
-                chunk[..c.len()].copy_from_slice(c);
-                Arc::new(chunk)
-            })
-            .collect();
-        Slots { chunks, len: values.len() }
+        let chunk = |c: &[Term]| {
+            let mut chunk = [c[0]; CHUNK];
+            chunk[..c.len()].copy_from_slice(c);
+            Arc::new(chunk)
+        };
+        let block = |b: &[Term]| Arc::new(b.chunks(CHUNK).map(chunk).collect());
+        Slots { blocks: values.chunks(CHUNK * CHUNK).map(block).collect(), len: values.len() }
     }
 
     /// The value of a slot.
     pub fn get(&self, i: usize) -> Term {
-        self.chunks[i / CHUNK][i % CHUNK]
+        self.blocks[i / CHUNK / CHUNK][i / CHUNK % CHUNK][i % CHUNK]
     }
 
     /// Replaces the value of a slot.
     pub fn set(&mut self, i: usize, value: Term) {
         if self.get(i) != value {
-            Arc::make_mut(&mut self.chunks[i / CHUNK])[i % CHUNK] = value;
+            let block = Arc::make_mut(&mut self.blocks[i / CHUNK / CHUNK]);
+            Arc::make_mut(&mut block[i / CHUNK % CHUNK])[i % CHUNK] = value;
         }
     }
 
@@ -50,12 +50,12 @@ impl Slots {
 
     /// The slots in which two vectors differ.
     pub fn differences<'a>(&'a self, other: &'a Slots) -> impl Iterator<Item = usize> + 'a {
-        self.chunks
-            .iter()
-            .zip(&other.chunks)
-            .enumerate()
-            .filter(|(_, (a, b))| !Arc::ptr_eq(a, b))
-            .flat_map(|(n, (a, b))| (0..CHUNK).filter(move |&i| a[i] != b[i]).map(move |i| n * CHUNK + i))
+        let blocks = self.blocks.iter().zip(&other.blocks).enumerate();
+        let chunks = blocks.filter(|(_, (a, b))| !Arc::ptr_eq(a, b)).flat_map(|(m, (a, b))| {
+            let chunks = a.iter().zip(b.iter()).enumerate();
+            chunks.filter(|(_, (a, b))| !Arc::ptr_eq(a, b)).map(move |(n, pair)| (m * CHUNK + n, pair))
+        });
+        chunks.flat_map(|(n, (a, b))| (0..CHUNK).filter(move |&i| a[i] != b[i]).map(move |i| n * CHUNK + i))
     }
 }
 
@@ -109,5 +109,31 @@ impl State {
             slots.set(i, value);
         }
         State { path, slots }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_logic::Sort;
+
+    /// Vectors of all sizes around a chunk and a block behave as plain ones do, and copies are left alone.
+    #[test]
+    fn slots_are_a_vector() {
+        let mut terms = Terms::new();
+        let values: Vec<Term> = (0..7).map(|i| terms.var(&format!("v{i}"), Sort::Bool)).collect();
+        for len in [0, 1, 31, 32, 33, 1023, 1024, 1025, 3000] {
+            let plain: Vec<Term> = (0..len).map(|i| values[i % 7]).collect();
+            let slots = Slots::new(&plain);
+            let (mut changed, mut copy) = (plain.clone(), slots.clone());
+            for i in (0..len).step_by(97) {
+                changed[i] = values[i % 5];
+                copy.set(i, values[i % 5]);
+            }
+            assert_eq!((slots.len(), slots.is_empty()), (len, len == 0));
+            assert!((0..len).all(|i| slots.get(i) == plain[i] && copy.get(i) == changed[i]), "{len}");
+            let differ: Vec<usize> = (0..len).filter(|&i| plain[i] != changed[i]).collect();
+            assert_eq!(slots.differences(&copy).collect::<Vec<_>>(), differ, "{len}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! When every pass beyond the bound is infeasible the unrolling is complete, and a program none of
 //! whose errors is reachable in it is proved.
 
+use crate::board::Board;
 use crate::path::read_unknowns;
 use crate::unroll::Unrolling;
 use crate::{Certificate, Engine, Outcome};
@@ -19,7 +20,7 @@ impl Engine for Bmc {
         "bmc"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         let mut terms = Terms::new();
         let mut solver = BvSolver::new();
         solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });

@@ -2,6 +2,7 @@
 //! engines: `backward` (6.1), `template` (6.3) and `learning` (6.5). Refinement of predicates (6.2) is the
 //! composite `location+predicate`; bounds of loops (6.4) say nothing about errors.
 
+use crate::board::Board;
 use crate::numeric::{Atoms, constraint};
 use crate::{Certificate, Engine, Outcome};
 use palisade_analyses::invariants::inductive::{Candidates, Clause};
@@ -39,7 +40,7 @@ impl Engine for Constructed {
         }
     }
 
-    fn run(&self, task: &Task, budget: &Budget, _: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, _: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         match self.invariants(task, budget) {
             Ok(Some(found)) => Outcome::Proof(Certificate::Invariants(found)),
             Ok(None) => Outcome::Unknown("the invariants do not exclude the errors".into()),

@@ -3,7 +3,8 @@
 //! If no error is reached in the first `k + 1` segments from the start, and none in the segment
 //! that follows `k` error-free ones from any state of the invariants, then none is ever reached.
 
-use crate::numeric::{DELAY, fixed_point};
+use crate::board::Board;
+use crate::numeric::DELAY;
 use crate::{Certificate, Engine, Outcome};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
@@ -11,7 +12,7 @@ use palisade_domains::Domain;
 use palisade_encode::segment;
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Invariants;
-use palisade_logic::{Answer, BvSolver, Limits, Solver, Terms};
+use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_task::Task;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,19 +28,44 @@ impl Engine for KInduction {
         "kinduction"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         progress(format_args!("invariants"));
-        let invariants = match fixed_point(task, &Domain::interval(), DELAY, budget) {
-            Ok(found) => found.invariants,
-            Err(_) => Invariants::none(&task.program),
-        };
-        let extended = task.with_program(invariants.extend(&task.program));
-        match induction(&extended, &invariants, budget, progress) {
-            Ok(Some(k)) => Outcome::Proof(Certificate::KInduction { k, invariants }),
-            Ok(None) => Outcome::Unknown("not inductive".into()),
-            Err(stop) => Outcome::Unknown(stop.to_string()),
+        // It is on the board then, with what others find.
+        if board.fixed_point(self.name(), task, &Domain::interval(), DELAY, budget).is_err()
+            && let Some(stop) = budget.stopped()
+        {
+            return Outcome::Unknown(stop.to_string());
+        }
+        let mut invariants = Invariants::none(&task.program);
+        let (mut seen, mut from) = (0, 0);
+        loop {
+            invariants.append(&board.facts(self.name(), &task.program, &mut seen));
+            let extended = task.with_program(invariants.extend(&task.program));
+            let news = || board.has_news(seen);
+            match induction(&extended, &invariants, &mut from, &news, budget, progress) {
+                Ok(Found::Inductive(k)) => return Outcome::Proof(Certificate::KInduction { k, invariants }),
+                Ok(Found::News) => {}
+                Ok(Found::Nothing) => return Outcome::Unknown("not inductive".into()),
+                Err(stop) => return Outcome::Unknown(stop.to_string()),
+            }
         }
     }
+}
+
+/// What an attempt comes to.
+enum Found {
+    /// So many passes are enough.
+    Inductive(u32),
+    /// More facts, before that.
+    News,
+    /// An error is reached, or there is no end.
+    Nothing,
 }
 
 /// States at loop heads after the same number of segments.
@@ -54,12 +80,15 @@ struct Prover<'t> {
     budget: &'t Budget,
 }
 
+/// Tries more and more passes. Fewer than `from` were tried before, with fewer invariants.
 fn induction(
     task: &Task,
     invariants: &Invariants,
+    from: &mut u32,
+    has_news: &dyn Fn() -> bool,
     budget: &Budget,
     progress: &dyn Fn(fmt::Arguments<'_>),
-) -> Result<Option<u32>, Stop> {
+) -> Result<Found, Stop> {
     let mut terms = Terms::new();
     let encoder = Encoder::new(&task.program, &mut terms);
     let mut solver = BvSolver::new();
@@ -82,28 +111,32 @@ fn induction(
     }
     for k in 0..=MAX_K {
         progress(format_args!("k = {k}"));
-        let (next, safe) = prover.advance(base)?;
-        if safe != Some(true) {
-            return Ok(None);
+        if k > *from && has_news() {
+            *from = k;
+            return Ok(Found::News);
+        }
+        let (next, errors) = prover.advance(base)?;
+        if k >= *from && !prover.excludes(errors)? {
+            return Ok(Found::Nothing);
         }
         base = next;
-        let mut inductive = true;
+        let mut inductive = k >= *from;
         for layer in &mut steps {
-            let (next, safe) = prover.advance(std::mem::take(layer))?;
+            let (next, errors) = prover.advance(std::mem::take(layer))?;
             *layer = next;
-            inductive &= safe == Some(true);
+            // Nothing is learnt from more than one that is not.
+            inductive = inductive && prover.excludes(errors)?;
         }
         if inductive {
-            return Ok(Some(k));
+            return Ok(Found::Inductive(k));
         }
     }
-    Ok(None)
+    Ok(Found::Nothing)
 }
 
 impl Prover<'_> {
-    /// Takes every state of a layer over one segment. Tells the next layer and whether all errors
-    /// of this segment are impossible; `None` if the solver gave up.
-    fn advance(&mut self, layer: Layer) -> Result<(Layer, Option<bool>), Stop> {
+    /// Takes every state of a layer over one segment. Tells the next layer and when an error is reached on the way.
+    fn advance(&mut self, layer: Layer) -> Result<(Layer, Term), Stop> {
         let mut next = Layer::new();
         let mut errors = Vec::new();
         for (start, state) in layer {
@@ -128,18 +161,21 @@ impl Prover<'_> {
                 next.insert(end.loc, merged);
             }
         }
-        let any = self.terms.or_all(errors);
-        let safe = match self.terms.bool_value(any) {
-            Some(reached) => Some(!reached),
-            None => match self.solver.check(&mut self.terms, &[any]) {
-                Answer::Unsat => Some(true),
-                Answer::Sat => Some(false),
+        Ok((next, self.terms.or_all(errors)))
+    }
+
+    /// Whether errors are impossible, as far as the solver can tell.
+    fn excludes(&mut self, errors: Term) -> Result<bool, Stop> {
+        Ok(match self.terms.bool_value(errors) {
+            Some(reached) => !reached,
+            None => match self.solver.check(&mut self.terms, &[errors]) {
+                Answer::Unsat => true,
+                Answer::Sat => false,
                 Answer::Unknown(_) => {
                     self.budget.check()?;
-                    None
+                    false
                 }
             },
-        };
-        Ok((next, safe))
+        })
     }
 }

@@ -6,6 +6,7 @@
 //! with the engines.
 
 pub mod bmc;
+pub mod board;
 pub mod composite;
 pub mod concrete;
 pub mod constructed;
@@ -21,6 +22,7 @@ pub mod symbolic;
 pub mod unroll;
 pub mod value;
 
+use board::Board;
 use palisade_base::{Budget, SourceMap};
 pub use palisade_cpa::export::Format;
 pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
@@ -31,9 +33,15 @@ use std::fmt;
 pub trait Engine {
     /// The name used on the command line.
     fn name(&self) -> &str;
-    /// Works on a task until it is settled or the budget is stopped. `progress` receives short
-    /// notes about where the engine stands.
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome;
+    /// Works on a task until it is settled or the budget is stopped. What others learn about the task is on the
+    /// board; `progress` receives short notes about where the engine stands.
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome;
 
     /// How many times the time of others it should have on a task: more than once where the program does what
     /// the engine is made for, and the more the fewer programs do that.

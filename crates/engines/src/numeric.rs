@@ -3,14 +3,16 @@
 //! The CPA algorithm runs to the fixed point with widening at loop heads, then narrows. What holds
 //! at the loop heads is the certificate if no error location was reached.
 
+use crate::board::Board;
 use crate::{Certificate, Engine, Format, Outcome};
 use palisade_analyses::invariants::fixed_point::iterate;
-use palisade_analyses::location::Position;
-use palisade_analyses::numeric::Numeric;
+use palisade_analyses::live::Liveness;
+use palisade_analyses::location::{Location, Position};
+use palisade_analyses::numeric::{Element, Numeric};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
-use palisade_cpa::export;
-use palisade_domains::{Dim, Domain, LinCons, NumericDomain, Rel};
+use palisade_cpa::{Exploration, Halt, Product, export};
+use palisade_domains::{Dim, Domain, Dynamic, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
 use palisade_num::Rat;
 use palisade_task::Task;
@@ -30,12 +32,24 @@ impl Engine for AbstractInterpretation {
         self.domain.name
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    /// The cheapest domain is through a long program before others have begun to understand it.
+    fn favour(&self, task: &Task) -> u32 {
+        let cheap = self.domain.name == Domain::interval().name;
+        if cheap && task.program.edges.len() > LONG { 8 } else { 1 }
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         progress(format_args!("fixed point"));
-        match fixed_point(task, &self.domain, self.delay, budget) {
+        match board.fixed_point(self.domain.name, task, &self.domain, self.delay, budget) {
             Err(why) => Outcome::Unknown(why),
             Ok(found) if found.errors == 0 && found.cuts == 0 => {
-                Outcome::Proof(Certificate::Invariants(found.invariants))
+                Outcome::Proof(Certificate::Invariants(found.invariants.clone()))
             }
             Ok(found) => {
                 Outcome::Unknown(format!("{} error locations not excluded", found.errors + found.cuts))
@@ -70,11 +84,77 @@ pub struct FixedPoint {
 /// Joins at a loop head before widening starts there, unless there is a reason for more.
 pub const DELAY: u32 = 2;
 
+/// A program of more edges has invariants also between its loop heads, so that its proof is checked piece by piece.
+const LONG: usize = 400;
+/// The edges of a piece: where paths meet, and at most.
+const PIECE: (usize, usize) = (20, 40);
+
 /// Runs a domain to its fixed point.
 pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) -> Result<FixedPoint, String> {
+    let found = || {
+        let run = iterate(task, (domain.context)(budget), delay, budget)?;
+        let mut found = at_heads(task, &run, budget)?;
+        if found.errors == 0 && found.cuts == 0 && task.program.edges.len() > LONG {
+            between(task, &run, &mut found.invariants, budget)?;
+        }
+        Ok(found)
+    };
+    found().map_err(|halt: Halt| halt.to_string())
+}
+
+type Run<'t> = Exploration<Product<Location<'t>, Numeric<'t>>>;
+
+/// What holds at locations between the loop heads. Every step of the analysis knows no more than the element before
+/// it, so a proof may start anew wherever all of the element can be said.
+fn between(task: &Task, run: &Run<'_>, pool: &mut Invariants, budget: &Budget) -> Result<(), Halt> {
     let program = &task.program;
     let graph = program.analyse();
-    let run = iterate(task, (domain.context)(budget), delay, budget).map_err(|why| why.to_string())?;
+    let live = Liveness::of(program, budget)?;
+    let dims = dims(program, &run.cpa().right);
+    let atoms = atoms(program, pool, &dims);
+    let mut elements: FxHashMap<LocId, &Element> = FxHashMap::default();
+    for (_, (position, element)) in run.reached().iter() {
+        if let Position::At(loc) = *position {
+            elements.insert(loc, element);
+        }
+    }
+    let mut edges = 0;
+    for &loc in &graph.wto[program.entry].order {
+        edges += program.locs[loc].out.len();
+        let meet = program.locs[loc].inc.len() > 1;
+        if graph.is_loop_head(loc) {
+            edges = 0;
+        }
+        if edges < if meet { PIECE.0 } else { PIECE.1 } || task.is_end(loc) {
+            continue;
+        }
+        let Some(element) = elements.get(&loc) else { continue };
+        let disjuncts = alive(element, &dims, &live, loc).to_constraints();
+        let said: Option<Vec<Vec<ExprId>>> =
+            disjuncts.iter().map(|all| all.iter().map(|c| constraint(pool, &atoms, c)).collect()).collect();
+        let Some(said) = said else { continue };
+        let cases: Vec<ExprId> = said.iter().map(|facts| pool.all(BinOp::And, facts)).collect();
+        let any = pool.all(BinOp::Or, &cases);
+        pool.at.push((loc, any));
+        edges = 0;
+    }
+    Ok(())
+}
+
+/// What an element says about the variables that still matter.
+fn alive(element: &Element, dims: &Dims, live: &Liveness<'_>, loc: LocId) -> Dynamic {
+    let mut element = element.get().clone();
+    let is_dead = |d: &Dim| dims.get(d).is_some_and(|(v, _)| !live.is_live(loc, *v));
+    let dead: Vec<Dim> = element.support().into_iter().filter(is_dead).collect();
+    element.forget(&dead);
+    element
+}
+
+/// What holds at the loop heads, and which errors are reached.
+fn at_heads(task: &Task, run: &Run<'_>, budget: &Budget) -> Result<FixedPoint, Halt> {
+    let program = &task.program;
+    let live = Liveness::of(program, budget)?;
+    let graph = program.analyse();
     let dims = dims(program, &run.cpa().right);
     let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
     let atoms = atoms(program, &mut found.invariants, &dims);
@@ -83,7 +163,8 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
         found.errors += usize::from(task.error_at(loc).is_some());
         found.cuts += usize::from(task.cuts.contains(&loc));
         if graph.is_loop_head(loc) {
-            holds_at(&mut found.invariants, &atoms, loc, &element.get().to_constraints());
+            let element = alive(element, &dims, &live, loc);
+            holds_at(&mut found.invariants, &atoms, loc, &element.to_constraints());
         }
     }
     // A loop head that is never reached is an invariant too.
@@ -105,7 +186,10 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
 }
 
 /// The scalar integer variable of each dimension.
-pub(crate) fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (VarId, IntTy)> {
+type Dims = FxHashMap<Dim, (VarId, IntTy)>;
+
+/// The dimensions of a program.
+pub(crate) fn dims(program: &Program, numeric: &Numeric<'_>) -> Dims {
     program
         .vars
         .ids()
@@ -120,11 +204,7 @@ pub(crate) fn dims(program: &Program, numeric: &Numeric<'_>) -> FxHashMap<Dim, (
 pub(crate) type Atoms = FxHashMap<Dim, (ExprId, IntTy)>;
 
 /// The values of variables as what dimensions stand for.
-pub(crate) fn atoms(
-    program: &Program,
-    pool: &mut Invariants,
-    dims: &FxHashMap<Dim, (VarId, IntTy)>,
-) -> Atoms {
+pub(crate) fn atoms(program: &Program, pool: &mut Invariants, dims: &Dims) -> Atoms {
     let mut sorted: Vec<_> = dims.iter().collect();
     sorted.sort_unstable_by_key(|(dim, _)| **dim);
     sorted.into_iter().map(|(dim, (var, ty))| (*dim, (pool.var(program, *var), *ty))).collect()

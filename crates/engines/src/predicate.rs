@@ -12,6 +12,7 @@
 //! contradictory, the unsatisfiable core names the predicates that must be tracked, and where;
 //! otherwise the way is solved as it is, and a solution is a bug.
 
+use crate::board::Board;
 use crate::houdini::scalars::{Guesses, register};
 use crate::path::read_unknowns;
 use crate::{Certificate, Engine, Outcome};
@@ -43,13 +44,20 @@ impl Engine for Predicates {
         "predicate"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         let live = match Liveness::of(&task.program, budget) {
             Ok(live) => live,
             Err(halt) => return Outcome::Unknown(halt.to_string()),
         };
         for comparisons in [false, true] {
-            let mut pool = Invariants::none(&task.program);
+            // What others know may be what is needed.
+            let mut pool = board.facts(self.name(), &task.program, &mut 0);
             let predicates = predicates(&task.program, &mut pool, comparisons);
             let extended = task.with_program(pool.extend(&task.program));
             progress(format_args!("{} predicates", predicates.len()));
@@ -90,8 +98,10 @@ impl Engine for Predicates {
 
 /// The predicates with the registers they speak about.
 fn predicates(program: &Program, pool: &mut Invariants, comparisons: bool) -> Vec<(ExprId, Vec<VarId>)> {
+    let known: Vec<ExprId> = pool.at.drain(..).map(|(_, fact)| fact).collect();
     let mut guesses = Guesses::new(program, pool);
     let mut found = guesses.conditions.clone();
+    found.extend(known);
     found.extend(guesses.constants_equal());
     if comparisons {
         guesses.atoms();

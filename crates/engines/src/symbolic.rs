@@ -3,6 +3,7 @@
 //!
 //! What holds at the loop heads is the certificate if the solver finds no way from there to an error.
 
+use crate::board::Board;
 use crate::numeric::{atoms, holds_at};
 use crate::{Certificate, Engine, Outcome};
 use palisade_analyses::invariants::symbolic;
@@ -27,17 +28,25 @@ impl Engine for SymbolicTransformers {
         self.name
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         progress(format_args!("fixed point"));
         let top = Dynamic::top(&(self.domain.context)(budget));
         let found = match symbolic::invariants(task, &top, budget) {
             Ok(found) => found,
             Err(why) => return Outcome::Unknown(why.to_string()),
         };
+        let invariants = certificate(task, &found);
         if !found.proved {
+            board.post(self.name, invariants);
             return Outcome::Unknown("errors not excluded".into());
         }
-        Outcome::Proof(Certificate::Invariants(certificate(task, &found)))
+        Outcome::Proof(Certificate::Invariants(invariants))
     }
 }
 

@@ -4,6 +4,7 @@
 //! Variables that are dead at a loop head are forgotten there, so that states that differ in them
 //! only are one. An error that is reached is made a counterexample by solving its path.
 
+use crate::board::Board;
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Format, Outcome};
 use palisade_analyses::explicit::{Explicit, Tracked};
@@ -29,7 +30,7 @@ impl Engine for ExplicitValues {
         "value"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         match explore(task, budget, progress) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::Unknown(why),

@@ -2,6 +2,7 @@
 
 use palisade_base::Budget;
 use palisade_check::court::Court;
+use palisade_engines::board::Board;
 use palisade_engines::{Certificate, Engine, Outcome, bmc::Bmc};
 use palisade_task::Task;
 
@@ -13,7 +14,7 @@ fn task(text: &str) -> Task {
 
 fn run(text: &str) -> (Task, Outcome) {
     let task = task(text);
-    let outcome = Bmc.run(&task, &Budget::unlimited(), &|_| {});
+    let outcome = Bmc.run(&task, &Board::default(), &Budget::unlimited(), &|_| {});
     (task, outcome)
 }
 

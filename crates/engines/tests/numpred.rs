@@ -4,6 +4,7 @@ use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_check::court::Court;
 use palisade_domains::Domain;
+use palisade_engines::board::Board;
 use palisade_engines::numpred::{Event, NumPred};
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_lower::{CheckSet, Options};
@@ -84,7 +85,7 @@ fn combined_structures_prove_a_state_machine() {
     for structure in [Structure::Nex, Structure::Mtndd, Structure::Ndd] {
         for numbers in [Domain::interval(), Domain::octagon()] {
             let engine = NumPred { structure, numbers };
-            match engine.run(&task, &Budget::unlimited(), &|_| {}) {
+            match engine.run(&task, &Board::default(), &Budget::unlimited(), &|_| {}) {
                 Outcome::Proof(proof @ Certificate::Invariants(_)) => {
                     palisade_check::certificate(&task, &proof, &Court::new(&Budget::unlimited()))
                         .expect("it holds");
@@ -112,7 +113,7 @@ fn what_changes_out_of_scope_is_forgotten() {
     let task = task(ELSEWHERE);
     for structure in Structure::ALL {
         let engine = NumPred { structure, numbers: Domain::interval() };
-        let outcome = engine.run(&task, &Budget::unlimited(), &|_| {});
+        let outcome = engine.run(&task, &Board::default(), &Budget::unlimited(), &|_| {});
         assert!(!matches!(outcome, Outcome::Proof(_)), "{structure:?}");
     }
 }

@@ -3,6 +3,7 @@
 use palisade_base::Budget;
 use palisade_check::court::Court;
 use palisade_domains::Domain;
+use palisade_engines::board::Board;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
 use palisade_engines::{Certificate, Engine, Outcome};
@@ -16,7 +17,7 @@ fn task(text: &str) -> Task {
 
 fn outcome(engine: &dyn Engine, text: &str) -> Outcome {
     let task = task(text);
-    let outcome = engine.run(&task, &Budget::unlimited(), &|_| {});
+    let outcome = engine.run(&task, &Board::default(), &Budget::unlimited(), &|_| {});
     if let Outcome::Proof(certificate) = &outcome {
         palisade_check::certificate(&task, certificate, &Court::new(&Budget::unlimited())).unwrap();
     }
@@ -103,7 +104,7 @@ fn explicit_values_cover_a_state_machine() {
 fn a_cover_with_a_hole_is_rejected() {
     let task = task(MACHINE);
     let Outcome::Proof(Certificate::Cover(mut cover)) =
-        palisade_engines::value::ExplicitValues.run(&task, &Budget::unlimited(), &|_| {})
+        palisade_engines::value::ExplicitValues.run(&task, &Board::default(), &Budget::unlimited(), &|_| {})
     else {
         panic!("not proved")
     };
@@ -117,4 +118,66 @@ fn a_cover_with_a_hole_is_rejected() {
         assert!(verdict.is_err(), "without {removed:?}");
         cover.states.insert(hole, removed);
     }
+}
+
+/// A few hundred steps in which a variable stays between -9 and 9, with a check at the end.
+fn long(bound: i32) -> String {
+    let mut text =
+        String::from("model ilp32; fn main() -> i32 { local x: i32; local in: i32; s0 -> p0: input x;\n");
+    text += "p0 -> q0: x = x % 10;";
+    for i in 0..150 {
+        let next = i + 1;
+        text += &format!(
+            "q{i} -> b{i}: input in; b{i} -> c{i}: assume in == {i}; b{i} -> d{i}: assume !(in == {i});\n"
+        );
+        text += &format!("c{i} -> e{i}: x = x / 2; d{i} -> e{i}: x = x % 10; e{i} -> q{next}: skip;\n");
+    }
+    text + &format!("q150 -> end: check assertion x <= {bound}; end -> exit: return 0; }} entry main;")
+}
+
+#[test]
+fn long_programs_are_proved_piece_by_piece() {
+    let task = task(&long(9));
+    let outcome = interval().run(&task, &Board::default(), &Budget::unlimited(), &|_| {});
+    let Outcome::Proof(Certificate::Invariants(mut facts)) = outcome else { panic!("{outcome:?}") };
+    assert!(facts.at.len() > 3, "there is no loop, and a proof in {} pieces", facts.at.len());
+    let budget = Budget::unlimited();
+    let check = |facts: &palisade_evidence::Invariants| {
+        palisade_check::certificate(&task, &Certificate::Invariants(facts.clone()), &Court::new(&budget))
+    };
+    check(&facts).expect("all pieces hold");
+    // A fact between two pieces is no assumption: one that does not hold is noticed, and so is one too few.
+    for piece in [0, facts.at.len() / 2, facts.at.len() - 1] {
+        for claim in [0, 1] {
+            let wrong = facts.int(palisade_cfa::IntTy::BOOL, claim);
+            let right = std::mem::replace(&mut facts.at[piece].1, wrong);
+            assert!(check(&facts).is_err(), "piece {piece} with {claim}");
+            facts.at[piece].1 = right;
+        }
+    }
+    assert!(matches!(self::outcome(&interval(), &long(8)), Outcome::Unknown(_)));
+}
+
+#[test]
+fn k_induction_takes_what_octagons_find() {
+    // That i <= n is an octagon and not k-inductive; that a != b is 2-inductive and no octagon.
+    let text = "model ilp32; fn main() -> i32 {
+        local i: i32; local n: i32; local a: i32; local b: i32; local c: i32; local t: i32; local more: i32;
+        s -> s1: input n; s1 -> s2: assume n >= 0; s2 -> s3: i = 0; s3 -> s4: a = 1; s4 -> s5: b = 2; s5 -> head: c = 3;
+        loop head -> h: check assertion a != b; h -> m: input more;
+        m -> body: assume more != 0; m -> done: assume !(more != 0);
+        body -> up: assume i < n; body -> turn: assume !(i < n); up -> turn: i = i + 1;
+        turn -> t1: t = a; t1 -> t2: a = b; t2 -> t3: b = c; t3 -> head: c = t;
+        done -> end: check assertion i <= n; end -> exit: return 0; } entry main;";
+    let task = task(text);
+    let (budget, board) = (Budget::unlimited(), Board::default());
+    let octagons = AbstractInterpretation { domain: Domain::octagon(), delay: 2 };
+    assert!(matches!(octagons.run(&task, &board, &budget, &|_| {}), Outcome::Unknown(_)));
+    let proof = KInduction.run(&task, &board, &budget, &|_| {});
+    let Outcome::Proof(certificate) = proof else { panic!("{proof:?}") };
+    palisade_check::certificate(&task, &certificate, &Court::new(&budget))
+        .expect("what it took is shown again");
+    let taken = board.taken();
+    assert!(taken.iter().any(|t| t.by == "kinduction" && t.from == "octagon" && t.facts > 0), "{taken:?}");
+    assert!(matches!(KInduction.run(&task, &Board::default(), &budget, &|_| {}), Outcome::Unknown(_)));
 }

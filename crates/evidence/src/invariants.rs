@@ -191,6 +191,28 @@ impl Invariants {
         }
     }
 
+    /// Adds the facts of other invariants about the same program, which have no variables of their own.
+    pub fn append(&mut self, other: &Invariants) {
+        assert_eq!(self.base, other.base, "invariants of another program");
+        assert!(other.vars.is_empty(), "facts about ghosts or histories");
+        let [exprs, places, ..] = self.base.map(|n| n as u32);
+        let (more_exprs, more_places) = (self.exprs.len() as u32, self.places.len() as u32);
+        let expr = |e: &mut ExprId| e.0 += if e.0 < exprs { 0 } else { more_exprs };
+        let place = |p: &mut PlaceId| p.0 += if p.0 < places { 0 } else { more_places };
+        self.exprs.extend(other.exprs.iter().cloned().map(|mut e| {
+            e.operands_mut(expr, place);
+            e
+        }));
+        self.places.extend(other.places.iter().cloned().map(|mut p| {
+            p.operands_mut(expr);
+            p
+        }));
+        self.at.extend(other.at.iter().map(|&(loc, mut fact)| {
+            expr(&mut fact);
+            (loc, fact)
+        }));
+    }
+
     /// The program with the pool of these invariants appended, so that [`Invariants::at`] can be
     /// read in it, and with the histories written on the way to their loop heads. All locations and edges keep
     /// their numbers.

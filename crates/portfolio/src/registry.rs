@@ -28,6 +28,17 @@ pub struct Analysis {
     pub engine: Box<dyn Engine + Send + Sync>,
 }
 
+/// Races of all analyses that have a weight, with what they do.
+pub const RACES: [(&str, &str); 2] = [
+    ("auto", "a race of engines that tell each other what they learn"),
+    ("apart", "the same race without a word between them, for comparison"),
+];
+
+/// Whether a name is that of a race.
+pub fn is_race(name: &str) -> bool {
+    RACES.iter().any(|(race, _)| *race == name)
+}
+
 /// All analyses, in the order in which they are listed.
 pub fn analyses() -> Vec<Analysis> {
     let entry = |weight, summary, engine| Analysis { summary, weight: Some(weight), engine };

@@ -7,6 +7,7 @@ use palisade_cfa::{Assumed, Assumption, Program};
 use palisade_check::court::{Court, Tally};
 use palisade_check::replay::{Otherwise, Replay};
 use palisade_check::{Checked, Rejection};
+use palisade_engines::board::{Board, Taken};
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_logic::process::Program as OtherSolver;
 use palisade_property::Property;
@@ -55,6 +56,10 @@ pub struct Settled {
     pub unchecked: Vec<String>,
     /// What every engine did.
     pub tried: Vec<Tried>,
+    /// What engines took from each other.
+    pub taken: Vec<Taken>,
+    /// The CPU time until then, without the second opinion, as told by who has a clock.
+    pub found_after: Option<Duration>,
 }
 
 /// What an engine did.
@@ -84,6 +89,8 @@ impl Settled {
             rejected: Vec::new(),
             unchecked: Vec::new(),
             tried: Vec::new(),
+            taken: Vec::new(),
+            found_after: None,
         }
     }
 
@@ -93,8 +100,8 @@ impl Settled {
             return self;
         }
         let texts: Vec<String> = self.assumptions.iter().map(|a| a.text(program)).collect();
-        let Settled { rejected, tried, .. } = self;
-        Settled { rejected, tried, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
+        let Settled { rejected, tried, taken, .. } = self;
+        Settled { rejected, tried, taken, ..Settled::unknown(format!("true if {}", texts.join("; if "))) }
     }
 
     /// Confirms the certificate of a property that holds; see [`palisade_check::second_opinion`]. If two
@@ -148,7 +155,7 @@ const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 const SMALLER: u32 = 4;
 
 /// Settles the property of an instrumented program with the analysis of a name, or with all of
-/// them (`auto`).
+/// them, which share what they learn (`auto`) or do not (`apart`).
 pub fn settle(
     program: &Arc<Program>,
     property: &Property,
@@ -167,12 +174,13 @@ fn by_depth(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
-    let analyses: Vec<Analysis> = match analysis {
-        "auto" => registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect(),
-        name => match registry::named(name) {
+    let analyses: Vec<Analysis> = if registry::is_race(analysis) {
+        registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect()
+    } else {
+        match registry::named(analysis) {
             Ok(analysis) => vec![analysis],
             Err(why) => return Settled::unknown(why),
-        },
+        }
     };
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {
@@ -182,7 +190,7 @@ fn by_depth(
             Err(_) => return last,
         };
         let recursive = tasks.iter().any(|task| task.recursion_cut);
-        last = run(property, tasks, &analyses, budget, progress);
+        last = run(property, tasks, &analyses, analysis != "apart", budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -207,6 +215,7 @@ fn run(
     property: &Property,
     tasks: Vec<Task>,
     analyses: &[Analysis],
+    share: bool,
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
@@ -214,6 +223,7 @@ fn run(
     let unchecked: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let reasons: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let undefined: Mutex<Option<Box<Otherwise>>> = Mutex::new(None);
+    let boards: Vec<Board> = tasks.iter().map(|_| Board::default()).collect();
     // What an engine has to show, checked; otherwise the reason is noted.
     let said: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
     let attempt = |engine: &(dyn Engine + Send + Sync),
@@ -224,7 +234,9 @@ fn run(
         let say = |what: String| lock(&said)[runner].1 = what;
         // A panic is a defect of an engine; it must not take the other engines along.
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let outcome = engine.run(task, turn, &|note| {
+            let own = Board::default();
+            let board = if share { &boards[number] } else { &own };
+            let outcome = engine.run(task, board, turn, &|note| {
                 say(note.to_string());
                 progress(engine.name(), note);
             });
@@ -281,8 +293,8 @@ fn run(
             lock(&said).push((engine.name().into(), String::new()));
             let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, alone);
             // Asked before anything runs, so not where the answer takes long.
-            let small = task.program.edges.len() < LARGE;
-            let favour = if small { engine.favour(task) } else { 1 };
+            let soon = task.program.edges.len() < LARGE || engine.looks_at_source();
+            let favour = if soon { engine.favour(task) } else { 1 };
             let weight = share * favour * weight.unwrap_or(1);
             runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
         }
@@ -290,11 +302,12 @@ fn run(
     let (winner, times) = race(runners, &budget.child());
     let said = said.into_inner().unwrap_or_default().into_iter();
     let tried = said.zip(times).map(|((engine, said), time)| Tried { engine, time, said }).collect();
+    let taken = boards.iter().flat_map(Board::taken).collect();
     let rejected = rejected.into_inner().unwrap_or_default();
     let unchecked = unchecked.into_inner().unwrap_or_default();
     match winner {
         Some((number, settled)) => {
-            Settled { rejected, unchecked, tried, task: tasks.into_iter().nth(number), ..settled }
+            Settled { rejected, unchecked, tried, taken, task: tasks.into_iter().nth(number), ..settled }
         }
         None => {
             let undefined = undefined.into_inner().unwrap_or_default();
@@ -305,6 +318,7 @@ fn run(
                     rejected,
                     unchecked,
                     tried,
+                    taken,
                     undefined,
                     task: tasks.into_iter().next(),
                     ..Settled::unknown(reason)
@@ -317,7 +331,7 @@ fn run(
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
             let task = tasks.into_iter().next();
-            Settled { rejected, unchecked, tried, task, ..Settled::unknown(reason) }
+            Settled { rejected, unchecked, tried, taken, task, ..Settled::unknown(reason) }
         }
     }
 }

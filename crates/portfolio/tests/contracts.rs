@@ -8,6 +8,7 @@ use palisade_base::Budget;
 use palisade_cfa::IntTy;
 use palisade_check::court::Court;
 use palisade_engines::bmc::Bmc;
+use palisade_engines::board::Board;
 use palisade_engines::summaries::Summaries;
 use palisade_engines::{Engine, Outcome as Found};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
@@ -93,7 +94,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
             }
         }
         // Random contracts hardly ever prove anything, so those that the engine finds join in.
-        if let Found::Proof(certificate) = Summaries.run(&task, &budget, &|_| ()) {
+        if let Found::Proof(certificate) = Summaries.run(&task, &Board::default(), &budget, &|_| ()) {
             assert_eq!(
                 palisade_check::certificate(&task, &certificate, &Court::new(&budget)),
                 Ok(()),
@@ -164,7 +165,7 @@ fn calls_that_multiply_are_taken_one_function_at_a_time() {
         let source = Arc::new(compile(&text, &Property::assertions()));
         assert!(palisade_reduce::task(&source, 1, 100_000).is_err(), "it is small after all");
         let task = palisade_reduce::outlined_task(&source, 1, 100_000).expect("small");
-        match Summaries.run(&task, &budget, &|_| ()) {
+        match Summaries.run(&task, &Board::default(), &budget, &|_| ()) {
             Found::Proof(certificate) => {
                 assert!(holds, "{wrong}");
                 assert_eq!(palisade_check::certificate(&task, &certificate, &Court::new(&budget)), Ok(()));

@@ -6,6 +6,7 @@ use common::compile;
 use palisade_base::Budget;
 use palisade_cfa::CheckKind;
 use palisade_engines::bmc::Bmc;
+use palisade_engines::board::Board;
 use palisade_engines::{Engine, Outcome};
 use palisade_interp::{Config, Discard, Interp, Outcome as RunOutcome, Random};
 use palisade_property::Property;
@@ -76,7 +77,8 @@ fn what_is_proved_without_following_functions_holds() {
         outlined += 1;
         assert!(task.origin.edges.iter().all(|e| (e.0 as usize) < source.edges.len()));
         assert!(task.origin.locs.iter().all(|l| (l.0 as usize) < source.locs.len()));
-        let proof = matches!(Bmc.run(&task, &Budget::unlimited(), &|_| ()), Outcome::Proof(_));
+        let proof =
+            matches!(Bmc.run(&task, &Board::default(), &Budget::unlimited(), &|_| ()), Outcome::Proof(_));
         proved += usize::from(proof);
         let fails = (0..20).any(|inputs| {
             let run = Interp::new(&source, Config::default()).run(&mut Random::new(inputs), &mut Discard);

@@ -1,6 +1,7 @@
 //! The fixed point of a task over locations and a numeric domain, by syntax-directed transformers: upward with
 //! widening at loop heads, then downward.
 
+use crate::live::Liveness;
 use crate::location::{Calls, Location};
 use crate::numeric::{Numeric, NumericMerge, thresholds};
 use palisade_base::Budget;
@@ -24,7 +25,7 @@ pub fn iterate<'t>(
     let merge = NumericMerge::Widening { delay, thresholds: thresholds(program, None) };
     let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
     let location = Location::new(program, Calls::StepOver, &errors);
-    let numeric = Numeric::new(program, &graph, context, merge);
+    let numeric = Numeric::new(program, &graph, context, merge).forgetting(Liveness::of(program, budget)?);
     let initial = (location.initial(), numeric.initial());
     let product = Product::new(location, numeric).merging(ProductMerge::Agree);
     let mut run = Exploration::new(product, initial, ((), ()), order::weak_topological(program, &graph));

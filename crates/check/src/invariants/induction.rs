@@ -22,7 +22,7 @@ type Facts = BTreeSet<(LocId, ExprId)>;
 /// Checks a proof by k-induction that invariants help.
 pub fn check(task: &Task, k: u32, invariants: &Invariants, court: &Court) -> Result<(), Rejection> {
     let task = &extended(task, invariants)?;
-    let mut checker = Checker::new(task, invariants, court);
+    let mut checker = Checker::new(task, invariants, false, court);
     let start = checker.encoder.initial_state(&mut checker.terms);
     let mut solver = court.solver();
     let mut layer = vec![(task.body().entry, start)];
@@ -30,7 +30,7 @@ pub fn check(task: &Task, k: u32, invariants: &Invariants, court: &Court) -> Res
         layer = checker.advance(layer, Some((&mut solver, &[], &mut Facts::new())))?;
     }
     let mut needed = Facts::new();
-    for head in checker.heads() {
+    for head in checker.points.clone() {
         let state = checker.encoder.arbitrary_state(&mut checker.terms);
         let known = checker.known(head, &state);
         let mut solver = court.solver();
@@ -93,7 +93,7 @@ impl<'t> Checker<'t> {
         let mut order = Vec::new();
         for (start, state) in layer {
             for End { loc, state } in self.segment(start, state)? {
-                if !self.graph.is_loop_head(loc) {
+                if !self.points.contains(&loc) {
                     if let Some(question) = &mut question {
                         let yes = self.terms.tru();
                         self.excluded(question, &state, yes, || format!("an error from {start} to {loc}"))?;
@@ -116,12 +116,12 @@ impl<'t> Checker<'t> {
     fn inductive(&mut self, mut needed: Facts) -> Result<(), Rejection> {
         let entry = self.task.body().entry;
         let start = self.encoder.initial_state(&mut self.terms);
-        let ends = match self.graph.is_loop_head(entry) {
+        let ends = match self.points.contains(&entry) {
             true => vec![End { loc: entry, state: start }],
             false => self.segment(entry, start)?,
         };
         let mut sources = vec![(Vec::new(), ends, self.court.solver())];
-        for head in self.heads() {
+        for head in self.points.clone() {
             let state = self.encoder.arbitrary_state(&mut self.terms);
             let known = self.known(head, &state);
             let ends = self.segment(head, state)?;

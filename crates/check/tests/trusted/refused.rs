@@ -13,17 +13,19 @@ use palisade_task::Task;
 use palisade_testkit::Rng;
 use std::sync::Arc;
 
-/// Facts that compare registers with constants and with one another, at random loop heads.
+/// Facts that compare registers with constants and with one another, at loop heads and elsewhere.
 fn random_invariants(task: &Task, rng: &mut Rng) -> Invariants {
     let p = &task.program;
     let mut pool = Invariants::none(p);
-    let heads: Vec<LocId> = p.analyse().loop_heads(p.entry).collect();
+    let mut places: Vec<LocId> = p.analyse().loop_heads(p.entry).collect();
+    let all: Vec<LocId> = p.locs.ids().collect();
+    places.extend((0..rng.below(3)).map(|_| all[rng.below(all.len())]));
     let is_int = |v: &VarId| matches!(p.scalar_of(p.vars[*v].ty), Some(Scalar::Int(t)) if t == IntTy::I32);
     let vars: Vec<VarId> = p.vars.ids().filter(is_int).collect();
     if vars.is_empty() {
         return pool;
     }
-    for head in heads {
+    for head in places {
         for _ in 0..rng.below(4) {
             let left = pool.var(p, vars[rng.below(vars.len())]);
             let right = match rng.below(3) {

@@ -9,6 +9,7 @@
 mod component;
 mod parts;
 
+use crate::board::Board;
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Format, Outcome};
 use component::{Erased, Part};
@@ -216,7 +217,7 @@ impl Engine for Composite {
         &self.name
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         match self.settle(task, budget, progress, &mut |_, _| {}) {
             Ok(outcome) => outcome,
             Err(halt) => Outcome::Unknown(halt.to_string()),

@@ -6,9 +6,10 @@
 //! changed, and where a branch has never been taken, inputs are changed by what its comparison misses
 //! ([`goals`]). What is found needs no solver.
 
-mod choices;
+pub(crate) mod choices;
 mod goals;
 
+use crate::board::Board;
 use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
 use choices::{Choice, Chooser, Dictionary, Record};
 use goals::Goals;
@@ -61,7 +62,7 @@ impl Engine for Concrete {
         if asks { 1 } else { 3 }
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         progress(format_args!("the only run"));
         if let Ok(run) = only_run(&task.source, config(ONLY_RUN_STEPS, budget)) {
             return match run.outcome {

@@ -9,6 +9,7 @@
 mod linear;
 mod translate;
 
+use crate::board::Board;
 use crate::numeric::{Atoms, holds_at};
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Outcome};
@@ -38,7 +39,7 @@ impl Engine for Eureka {
         "eureka"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         let Some(translated) = translate(task) else {
             return Outcome::Unknown("the program is too large".into());
         };

@@ -18,7 +18,8 @@ mod relevant;
 mod sample;
 pub(crate) mod scalars;
 
-use crate::numeric::{DELAY, fixed_point};
+use crate::board::Board;
+use crate::numeric::DELAY;
 use crate::{Certificate, Engine, Outcome};
 use cells::Cells;
 use folds::Folds;
@@ -40,11 +41,18 @@ impl Engine for Houdini {
         "houdini"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         progress(format_args!("numeric invariants"));
-        let numeric = numeric_facts(task, budget);
+        let mut numeric = numeric_facts(self.name(), task, board, budget);
+        let mut seen = 0;
         for implications in [false, true] {
-            let mut pool = numeric.clone();
+            let mut pool = numeric;
             let mut guesses = Guesses::new(&task.program, &mut pool);
             guesses.atoms();
             if implications {
@@ -56,6 +64,8 @@ impl Engine for Houdini {
             if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
                 return outcome;
             }
+            // By now others have found more.
+            numeric = board.facts(self.name(), &task.program, &mut seen);
         }
         Outcome::Unknown("no inductive set of candidates".into())
     }
@@ -69,14 +79,21 @@ impl Engine for Arrays {
         "arrays"
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         let Some(cells) = Cells::new(&task.program) else {
             return Outcome::Unknown("no array is indexed by a variable".into());
         };
         progress(format_args!("numeric invariants"));
-        let numeric = numeric_facts(task, budget);
+        let mut numeric = numeric_facts(self.name(), task, board, budget);
+        let mut seen = 0;
         for pairs in [false, true] {
-            let mut pool = numeric.clone();
+            let mut pool = numeric;
             let mut found = cells.candidates(&mut pool, pairs);
             let mut guesses = Guesses::new(&task.program, &mut pool);
             guesses.bounds();
@@ -85,6 +102,8 @@ impl Engine for Arrays {
             if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
                 return outcome;
             }
+            // By now others have found more.
+            numeric = board.facts(self.name(), &task.program, &mut seen);
         }
         Outcome::Unknown("no inductive set of candidates".into())
     }
@@ -102,7 +121,7 @@ impl Engine for Accumulations {
         Folds::new(&task.program, Invariants::none(&task.program)).map_or(1, |_| 8)
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         let Some(folds) = Folds::new(&task.program, Invariants::none(&task.program)) else {
             return Outcome::Unknown("no two loops accumulate elements of an array".into());
         };
@@ -130,12 +149,18 @@ impl Engine for Memory {
         Pointers::new(&task.program).map_or(1, |_| 3)
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(
+        &self,
+        task: &Task,
+        board: &Board,
+        budget: &Budget,
+        progress: &dyn Fn(fmt::Arguments<'_>),
+    ) -> Outcome {
         let Some(pointers) = Pointers::new(&task.program) else {
             return Outcome::Unknown("no check of a pointer".into());
         };
         progress(format_args!("numeric invariants"));
-        let mut pool = numeric_facts(task, budget);
+        let mut pool = numeric_facts(self.name(), task, board, budget);
         let mut found = pointers.candidates(&mut pool);
         let mut guesses = Guesses::new(&task.program, &mut pool);
         guesses.bounds();
@@ -175,7 +200,7 @@ const FEW: usize = 12;
 const SOME: usize = 60;
 
 /// What a numeric domain finds, the more precise the smaller the program is.
-fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
+fn numeric_facts(by: &str, task: &Task, board: &Board, budget: &Budget) -> Invariants {
     let program = &task.program;
     let mut written: Vec<VarId> = Vec::new();
     for edge in &program.edges {
@@ -187,12 +212,11 @@ fn numeric_facts(task: &Task, budget: &Budget) -> Invariants {
     }
     written.sort_unstable();
     written.dedup();
-    let found = if written.len() <= FEW {
-        fixed_point(task, &Domain::polyhedra(), DELAY, budget)
-    } else if written.len() <= SOME {
-        fixed_point(task, &Domain::octagon(), DELAY, budget)
-    } else {
-        fixed_point(task, &Domain::interval(), DELAY, budget)
+    let domain = match written.len() {
+        0..=FEW => Domain::polyhedra(),
+        0..=SOME => Domain::octagon(),
+        _ => Domain::interval(),
     };
-    found.map_or_else(|_| Invariants::none(program), |found| found.invariants)
+    let found = board.fixed_point(by, task, &domain, DELAY, budget);
+    found.map_or_else(|_| Invariants::none(program), |found| found.invariants.clone())
 }

@@ -19,6 +19,7 @@ mod precision;
 mod refine;
 mod replay;
 
+use crate::board::Board;
 use crate::numeric::{atoms, constraint};
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Outcome};
@@ -64,7 +65,7 @@ impl Engine for NumPred {
         self.structure.name()
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         self.observe(task, budget, &|event| {
             if let Event::Round(n, vars, preds) = event {
                 progress(format_args!("round {n}: {vars} variables, {preds} predicates"));

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 const MAX_ENSURES: usize = 48;
 /// Functions of more parameters have clauses about single parameters only.
 const MAX_PARAMS: usize = 3;
+/// Bounds of a parameter that are tried on each side: a constant of the program and its neighbours.
+const NEIGHBOURS: usize = 3;
 /// Bounds of the result that are tried on each side.
 const BOUNDS: usize = 4;
 /// Constants beyond this do not take part.
@@ -113,14 +115,15 @@ impl Guess {
         for (i, ty) in self.params.iter().enumerate() {
             let values = called.iter().filter_map(|c| c.get(i).copied());
             let (Some(min), Some(max)) = (values.clone().min(), values.max()) else { continue };
-            let mut lower: Vec<i128> = self.constants.range(..=min).rev().take(1).copied().collect();
+            let mut lower: Vec<i128> = self.constants.range(..=min).rev().take(NEIGHBOURS).copied().collect();
             if min >= 0 {
                 lower.push(0);
             }
             lower.sort_unstable();
             lower.dedup();
             lower.retain(|c| *c > ty.decode(ty.min_bits()));
-            let upper = self.constants.range(max..).next().filter(|c| **c < ty.decode(ty.max_bits()));
+            let upper = self.constants.range(max..).take(NEIGHBOURS);
+            let upper = upper.filter(|c| **c < ty.decode(ty.max_bits()));
             clauses.extend(lower.iter().map(|c| self.at_least(i, *c)));
             clauses.extend(upper.map(|c| self.at_most(i, *c)));
         }

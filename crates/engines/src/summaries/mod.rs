@@ -10,6 +10,7 @@ mod guess;
 mod samples;
 
 use crate::bmc::Bmc;
+use crate::board::Board;
 use crate::houdini::Houdini;
 use crate::kinduction::KInduction;
 use crate::unroll::Unrolling;
@@ -40,7 +41,12 @@ impl Engine for Summaries {
         true
     }
 
-    fn run(&self, task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    /// Where calls multiply, there is little else to hope for.
+    fn favour(&self, task: &Task) -> u32 {
+        if contracts::candidates(&task.source).is_ok() { 4 } else { 1 }
+    }
+
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
         match search(task, budget, progress) {
             Ok(certificate) => Outcome::Proof(certificate),
             Err(why) => Outcome::Unknown(why),
@@ -180,9 +186,10 @@ fn prove(
         (true, true) => &[&Houdini, &KInduction],
     };
     let mut reason = String::new();
+    let board = Board::default();
     for engine in engines {
         progress(format_args!("contracts by {}", engine.name()));
-        match engine.run(&woven, budget, progress) {
+        match engine.run(&woven, &board, budget, progress) {
             Outcome::Proof(proof) => return Ok((woven, proof)),
             Outcome::Bug(_) => return Err("the contracts that were found are too weak".into()),
             Outcome::Unknown(why) => reason = why,

@@ -1,9 +1,11 @@
-//! Calls that runs on pseudo-random inputs make.
+//! Calls that runs make, on pseudo-random inputs and on constants of the program.
 
+use crate::concrete::choices::{Chooser, Dictionary, Record};
 use palisade_base::Budget;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Interp, Random, State};
+use palisade_interp::{Config, Discard, Inputs, Interp, Random, State};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// Runs, and the steps of each.
@@ -32,6 +34,7 @@ impl Samples {
             budget: Some(budget.clone()),
         };
         let mut interp = Interp::new(program, config);
+        let dictionary = Dictionary::new(program);
         for seed in 0..RUNS {
             // Calls that have not returned: how many calls were active in them, and the arguments.
             let mut active: Vec<(usize, FuncId, Vec<i128>)> = Vec::new();
@@ -65,7 +68,19 @@ impl Samples {
                 }
                 true
             };
-            interp.run_observed(&mut Random::new(seed), &mut Discard, &mut observe);
+            let record = RefCell::new(Record::default());
+            let mut random = Random::new(seed);
+            let mut chooser = Chooser {
+                start: &[],
+                random: random.clone(),
+                dictionary: &dictionary,
+                faithful: false,
+                unknowns: true,
+                record: &record,
+            };
+            // What is special about a function often happens at a constant.
+            let inputs: &mut dyn Inputs = if seed % 2 == 0 { &mut random } else { &mut chooser };
+            interp.run_observed(inputs, &mut Discard, &mut observe);
             if budget.stopped().is_some() {
                 break;
             }

@@ -1,0 +1,150 @@
+//! What the race of engines spends its time on, and what it gains by a board that all of them read.
+
+use crate::asked::{Answer, ask};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// A task with what is said about it.
+pub struct Row {
+    /// Its category.
+    pub category: String,
+    /// Its file.
+    pub name: String,
+    /// Whether the property holds.
+    pub expected: bool,
+    /// By engines that tell each other what they learn.
+    pub auto: Answer,
+    /// By engines that do not.
+    pub apart: Answer,
+}
+
+/// Asks twice about a task.
+pub fn measure(palisade: &Path, file: &Path, options: &[&str], limit: Duration) -> io::Result<[Answer; 2]> {
+    let ask = |analysis| ask(palisade, &[options, &["--analysis", analysis]].concat(), file, limit);
+    Ok([ask("auto")?, ask("apart")?])
+}
+
+/// All rows.
+pub struct Table {
+    /// The tasks.
+    pub rows: Vec<Row>,
+    /// The weights of the engines.
+    pub weights: Vec<(String, u32)>,
+}
+
+impl Row {
+    fn is_wrong(&self, answer: &Answer) -> bool {
+        answer.is_settled() && (answer.verdict == "true") != self.expected
+    }
+}
+
+/// The share of the time of all engines that the one who settled a task had, over some tasks.
+fn share<'a>(rows: impl Iterator<Item = &'a Row>) -> f64 {
+    let (mut won, mut all) = (0.0, 0.0);
+    for answer in rows.map(|row| &row.auto).filter(|answer| answer.is_settled()) {
+        for (engine, seconds) in &answer.tried {
+            all += seconds;
+            won += if Some(engine) == answer.engine.as_ref() { *seconds } else { 0.0 };
+        }
+    }
+    100.0 * won / f64::max(all, f64::MIN_POSITIVE)
+}
+
+/// The middle of some numbers, 0 if there are none.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "| category | tasks | settled | settled apart | wrong | median s | seconds | seconds apart | winner's share | \
+             facts taken |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        )?;
+        let mut categories: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in &self.rows {
+            categories.entry(&row.category).or_default().push(row);
+        }
+        let all: Vec<&Row> = self.rows.iter().collect();
+        for (category, rows) in categories.into_iter().chain([("all", all)]) {
+            let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|r| is(r)).count();
+            let seconds = |of: &dyn Fn(&Row) -> f64| rows.iter().map(|r| of(r)).sum::<f64>();
+            let settled = rows.iter().filter(|r| r.auto.is_settled());
+            let taken: u64 = rows.iter().flat_map(|r| &r.auto.taken).map(|(.., facts)| facts).sum();
+            writeln!(
+                f,
+                "| {category} | {} | {} | {} | {} | {:.2} | {:.1} | {:.1} | {:.0} % | {taken} |",
+                rows.len(),
+                count(&|r| r.auto.is_settled()),
+                count(&|r| r.apart.is_settled()),
+                count(&|r| r.is_wrong(&r.auto) || r.is_wrong(&r.apart)),
+                median(settled.map(|r| r.auto.seconds).collect()),
+                seconds(&|r| r.auto.seconds),
+                seconds(&|r| r.apart.seconds),
+                share(rows.iter().copied()),
+            )?;
+        }
+        writeln!(f, "\n| engine | weight | settles | seconds | gives facts | takes facts |")?;
+        writeln!(f, "|---|---:|---:|---:|---:|---:|")?;
+        for (engine, weight) in &self.weights {
+            let answers = || self.rows.iter().map(|row| &row.auto);
+            let settles = answers().filter(|a| a.is_settled() && a.engine.as_ref() == Some(engine)).count();
+            let tried = answers().flat_map(|a| &a.tried).filter(|(name, _)| name == engine);
+            let seconds: f64 = tried.map(|(_, seconds)| seconds).sum();
+            let facts = |is: &dyn Fn(&(String, String, u64)) -> bool| -> u64 {
+                answers().flat_map(|a| &a.taken).filter(|t| is(t)).map(|(.., facts)| facts).sum()
+            };
+            let (gives, takes) = (facts(&|(_, from, _)| from == engine), facts(&|(by, ..)| by == engine));
+            writeln!(f, "| {engine} | {weight} | {settles} | {seconds:.1} | {gives} | {takes} |")?;
+        }
+        for (what, is) in [("lost without the board", true), ("lost with it", false)] {
+            let lost = self
+                .rows
+                .iter()
+                .filter(|r| r.auto.is_settled() != r.apart.is_settled() && r.auto.is_settled() == is);
+            let lost: Vec<String> = lost.map(|r| r.name.clone()).collect();
+            writeln!(f, "\n{what}: {}", if lost.is_empty() { "nothing".into() } else { lost.join(", ") })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_is_lost_without_the_board() {
+        let answer = |verdict: &str, engine: &str| Answer {
+            verdict: verdict.into(),
+            engine: Some(engine.into()),
+            seconds: 2.0,
+            found: 1.0,
+            tried: vec![("bmc".into(), 0.5), ("kinduction".into(), 1.5)],
+            taken: vec![("kinduction".into(), "octagon".into(), 4)],
+        };
+        let row = |name: &str, auto, apart| Row {
+            category: "loops".into(),
+            name: name.into(),
+            expected: true,
+            auto,
+            apart,
+        };
+        let rows = vec![
+            row("a.c", answer("true", "kinduction"), answer("unknown", "")),
+            row("b.c", answer("true", "kinduction"), answer("true", "kinduction")),
+        ];
+        let table = Table { rows, weights: vec![("kinduction".into(), 3), ("octagon".into(), 1)] };
+        let text = table.to_string();
+        assert!(text.contains("| loops | 2 | 2 | 1 | 0 | 2.00 | 4.0 | 4.0 | 75 % | 8 |"), "{text}");
+        assert!(text.contains("| kinduction | 3 | 2 | 3.0 | 0 | 8 |"), "{text}");
+        assert!(text.contains("| octagon | 1 | 0 | 0.0 | 8 | 0 |"), "{text}");
+        assert!(text.contains("lost without the board: a.c\n"), "{text}");
+        assert!(text.contains("lost with it: nothing"), "{text}");
+    }
+}

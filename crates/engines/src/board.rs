@@ -1,0 +1,116 @@
+//! What engines that work on one task tell each other.
+//!
+//! A board holds what fixed points of numeric domains say about the loop heads, each computed once, and other
+//! facts that engines found on the way. Nothing there counts as shown: who uses a fact puts it into the certificate,
+//! and the check of that shows it again.
+
+use crate::numeric::{FixedPoint, fixed_point};
+use palisade_base::Budget;
+use palisade_cfa::Program;
+use palisade_domains::Domain;
+use palisade_evidence::Invariants;
+use palisade_task::Task;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is known about a task.
+#[derive(Default)]
+pub struct Board {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    notes: Vec<Note>,
+    taken: Vec<Taken>,
+}
+
+/// What somebody found.
+struct Note {
+    by: String,
+    /// The domain and the delay of its widening, where it is a fixed point.
+    of: Option<(&'static str, u32)>,
+    found: Arc<FixedPoint>,
+}
+
+/// An engine took what another one had found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Who took it.
+    pub by: String,
+    /// Who found it.
+    pub from: String,
+    /// How many facts.
+    pub facts: usize,
+}
+
+impl Inner {
+    fn take(&mut self, by: &str, note: usize) -> Arc<FixedPoint> {
+        let Note { by: from, found, .. } = &self.notes[note];
+        let found = Arc::clone(found);
+        if from != by {
+            let (by, from) = (by.into(), from.clone());
+            self.taken.push(Taken { by, from, facts: found.invariants.at.len() });
+        }
+        found
+    }
+}
+
+impl Board {
+    /// A poisoned lock means that an engine panicked; the notes are still whole.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The fixed point of a domain. Who needs one that nobody has finished computes it for all.
+    pub fn fixed_point(
+        &self,
+        by: &str,
+        task: &Task,
+        domain: &Domain,
+        delay: u32,
+        budget: &Budget,
+    ) -> Result<Arc<FixedPoint>, String> {
+        let of = Some((domain.name, delay));
+        let known = |inner: &Inner| inner.notes.iter().position(|note| note.of == of);
+        {
+            let mut inner = self.lock();
+            if let Some(note) = known(&inner) {
+                return Ok(inner.take(by, note));
+            }
+        }
+        // Nobody waits for it: who computes may wait for a turn.
+        let found = Arc::new(fixed_point(task, domain, delay, budget)?);
+        let mut inner = self.lock();
+        if known(&inner).is_none() {
+            inner.notes.push(Note { by: by.into(), of, found: Arc::clone(&found) });
+        }
+        Ok(found)
+    }
+
+    /// Tells facts about loop heads, about variables of the program alone.
+    pub fn post(&self, by: &str, invariants: Invariants) {
+        let found = Arc::new(FixedPoint { invariants, errors: 0, cuts: 0 });
+        self.lock().notes.push(Note { by: by.into(), of: None, found });
+    }
+
+    /// All facts that were told since `seen`, which is where the next call goes on.
+    pub fn facts(&self, by: &str, program: &Program, seen: &mut usize) -> Invariants {
+        let mut all = Invariants::none(program);
+        let mut inner = self.lock();
+        for note in *seen..inner.notes.len() {
+            all.append(&inner.take(by, note).invariants);
+        }
+        *seen = inner.notes.len();
+        all
+    }
+
+    /// Whether something was told since.
+    pub fn has_news(&self, seen: usize) -> bool {
+        self.lock().notes.len() > seen
+    }
+
+    /// Who took what so far.
+    pub fn taken(&self) -> Vec<Taken> {
+        self.lock().taken.clone()
+    }
+}
