@@ -184,6 +184,15 @@ pub struct Func {
     pub span: Span,
 }
 
+/// What a function may change.
+#[derive(Clone, Debug)]
+pub struct Assigns {
+    /// Where it starts and how many bytes, of type `size_t`, it has, in the state before.
+    pub regions: Vec<(TExprId, TExprId)>,
+    /// Where that is said.
+    pub span: Span,
+}
+
 /// The definition of a function.
 #[derive(Clone, Debug)]
 pub struct FuncBody {
@@ -201,6 +210,8 @@ pub struct FuncBody {
     pub ensures: Vec<TExprId>,
     /// Where `ensures` looks for the result.
     pub result: Option<ObjId>,
+    /// All that it may change, if that is said.
+    pub assigns: Option<Assigns>,
     /// Whether annotations of it were left out.
     pub left_out: bool,
     /// From the first specifier to the closing brace.

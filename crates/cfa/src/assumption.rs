@@ -41,6 +41,8 @@ pub enum Assumed {
     GlobalsAreInitial,
     /// The entry function is called as its contract requires.
     EntryAsRequired,
+    /// That a function changes only what it says is looked at in globals and where its parameters point to.
+    AssignsNearby,
     /// Some annotations of a function are not understood, and not looked at.
     AnnotationsLeftOut,
 }
@@ -57,6 +59,7 @@ impl Assumed {
             Assumed::ArgumentsPointTo { .. } => "arguments-valid",
             Assumed::GlobalsAreInitial => "globals-initial",
             Assumed::EntryAsRequired => "requires",
+            Assumed::AssignsNearby => "assigns",
             Assumed::AnnotationsLeftOut => "annotations",
         }
     }
@@ -98,6 +101,9 @@ impl Assumption {
                 format!("globals hold their initial values when `{name}` is called")
             }
             Assumed::EntryAsRequired => format!("`{name}` is called as its contract requires"),
+            Assumed::AssignsNearby => format!(
+                "what `{name}` assigns beside globals and the objects that its parameters point to is not looked at"
+            ),
             Assumed::AnnotationsLeftOut => {
                 format!("annotations of `{name}` that are not understood are left out")
             }

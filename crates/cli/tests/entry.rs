@@ -170,10 +170,42 @@ fn numbers_in_formulas_have_no_bounds() {
 }
 
 #[test]
+fn functions_assign_what_they_say() {
+    let program = "int g, h[4];
+        /*@ requires \\valid(p) && \\valid(a + (0 .. 3)) && 0 <= i < 4; assigns CLAUSE; */
+        int f(int *p, int *a, int i) { int local = i; local++; g = local; *p = 2; a[i] = 3; return local; }";
+    let all = &["--entry", "f", "--pointers", "valid"];
+    for (clause, expected) in [
+        (r"g, *p, a[0 .. 3]", "true"),
+        (r"*p, g, *(a + (0 .. 3))", "true"),
+        (r"g, *p, a[i]", "true"),
+        (r"g, h[0 .. 3], *p, a[i]", "true"),
+        (r"\nothing", "false(unreach-call)"),
+        (r"*p, a[i]", "false(unreach-call)"),
+        (r"g, a[i]", "false(unreach-call)"),
+        (r"g, *p, a[1 .. 3]", "false(unreach-call)"),
+    ] {
+        let (last, text) = verdict("assigns", &program.replace("CLAUSE", clause), all);
+        assert_eq!(last, format!("verdict: {expected}"), "{clause}: {text}");
+        if expected == "true" {
+            assert!(text.contains("assuming: what `f` assigns beside globals"), "{text}");
+        }
+    }
+    // What is put back is not changed, and neither is what nobody else can see.
+    let same = "int g; /*@ assigns \\nothing; */ int f(int x) { static const int c = 1; g += x; g -= x; int y = c; y++; return y; }";
+    assert_eq!(verdict("assigns-same", same, &["--entry", "f"]).0, "verdict: true");
+    // Of a function that is called, too.
+    let called = "int g; /*@ assigns g; */ void f(int *p) { g = 1; *p = 2; } int main(void) { int x = 0; f(&x); return x; }";
+    assert_eq!(verdict("assigns-called", called, &[]).0, "verdict: false(unreach-call)");
+    let called = called.replace("assigns g;", "assigns g, *p;");
+    assert_eq!(verdict("assigns-called", &called, &[]).0, "verdict: true");
+}
+
+#[test]
 fn what_is_not_understood_is_said() {
     for clause in [
         r"requires \forall integer i; 0 <= i < n ==> n > i;",
-        r"assigns \nothing;",
+        r"assigns n \from n;",
         r"requires separated(n);",
         r"ensures \result == (n & 1);",
         r"requires unknown_name > n;",

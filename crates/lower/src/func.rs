@@ -26,6 +26,7 @@ impl Lowerer<'_> {
         self.at.ensures = body.ensures.clone();
         self.at.result = body.result;
         self.require(f, func, body);
+        self.watch(func, body);
         for &stmt in &body.prologue {
             self.stmt(stmt);
         }

@@ -54,8 +54,21 @@ pub(crate) struct Current {
     /// What they demand when the function returns, and where they look for the result.
     pub(crate) ensures: Vec<TExprId>,
     pub(crate) result: Option<ObjId>,
+    /// A byte that the function may not change.
+    pub(crate) watched: Option<Watched>,
     /// Whether checks are taken for granted: they are part of what is.
     pub(crate) assuming: bool,
+}
+
+/// A byte that should stay as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched {
+    /// Where; a null pointer for none.
+    pub(crate) at: VarId,
+    /// What it was.
+    pub(crate) was: VarId,
+    /// Who says so.
+    pub(crate) span: Span,
 }
 
 /// Everything that lowering knows.
@@ -125,6 +138,7 @@ impl Current {
             invariants: Vec::new(),
             ensures: Vec::new(),
             result: None,
+            watched: None,
             assuming: false,
             temps: 0,
         }

@@ -10,6 +10,8 @@ pub enum ClauseKind {
     Requires,
     /// `ensures`: of the function when it returns.
     Ensures,
+    /// `assigns`: of the function, that it changes nothing but this; there is one clause for each location.
+    Assigns,
     /// `assert`: here.
     Assert,
     /// `loop invariant`: whenever the condition of the loop is evaluated.
@@ -21,6 +23,8 @@ pub enum ClauseKind {
 /// Its formula is an expression of C with numbers that have no bounds. `a ==> b` is written `a ? b : true`,
 /// `a < b < c` is written `a < b && b < c`, and what starts with a backslash is a name that starts with `$`:
 /// `$result`, or calls of `$valid`, `$valid_read`, `$old`; a set of numbers `(a .. b)` is a call `$range(a, b)`.
+/// What may be assigned is an object, the elements `p[a .. b]` are written `*(p + $range(a, b))`, and `\nothing`
+/// is false.
 #[derive(Clone, Copy, Debug)]
 pub struct Clause {
     /// What it demands.

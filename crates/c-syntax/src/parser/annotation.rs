@@ -64,17 +64,19 @@ impl Parser<'_> {
             let first = self.tok();
             let messages = (self.diags.len(), self.errors, self.stopped);
             let pending = (self.pending_ops.len(), self.pending_exprs.len());
-            let clause = self.clause();
-            if clause.is_err() {
+            let said = self.clause();
+            if said.is_err() {
                 // No message of the parser is about C here.
                 self.diags.truncate(messages.0);
                 (self.errors, self.stopped, self.last_error) = (messages.1, messages.2, None);
                 self.pending_ops.truncate(pending.0);
                 self.pending_exprs.truncate(pending.1);
             }
-            match clause {
-                Ok(clause) if kinds.contains(&clause.kind) => clauses.push(clause),
-                Ok(clause) => self.leave_out(clause.span),
+            match said {
+                Ok(said) => match said.iter().find(|c| !kinds.contains(&c.kind)) {
+                    None => clauses.extend(said),
+                    Some(other) => self.leave_out(other.span),
+                },
                 Err(Failed) => {
                     // What follows may belong to it (`behavior`), unless it is one of these.
                     let alone =
@@ -93,8 +95,8 @@ impl Parser<'_> {
         clauses
     }
 
-    /// `keyword formula;`
-    fn clause(&mut self) -> Parsed<Clause> {
+    /// `keyword formula;`, or `assigns location, ..;`, which makes a clause of each.
+    fn clause(&mut self) -> Parsed<Vec<Clause>> {
         let first = self.ident("in an annotation")?.span;
         let mut keyword = self.word(first);
         if keyword == "loop" {
@@ -104,6 +106,7 @@ impl Parser<'_> {
         let kind = match keyword {
             "requires" => ClauseKind::Requires,
             "ensures" => ClauseKind::Ensures,
+            "assigns" => ClauseKind::Assigns,
             "assert" => ClauseKind::Assert,
             "loop invariant" => ClauseKind::Invariant,
             _ => return Err(Failed),
@@ -112,14 +115,53 @@ impl Parser<'_> {
         if self.peek() == Tok::Ident && self.ahead(1).kind == Tok::Colon {
             self.skip(2);
         }
-        let formula = self.formula()?;
+        let mut formulas = Vec::new();
+        if kind == ClauseKind::Assigns {
+            formulas.push(self.location()?);
+            while self.eat(Tok::Comma).is_some() {
+                formulas.push(self.location()?);
+            }
+        } else {
+            formulas.push(self.formula()?);
+        }
         self.expect(Tok::Semi, "after the formula")?;
-        Ok(Clause { kind, formula, span: self.span_from(first.lo) })
+        let span = self.span_from(first.lo);
+        Ok(formulas.into_iter().map(|formula| Clause { kind, formula, span }).collect())
+    }
+
+    /// What may be assigned.
+    fn location(&mut self) -> Parsed<ExprId> {
+        let token = self.tok();
+        if self.peek() == Tok::Ident && self.token_text(token) == "\\nothing" {
+            self.bump();
+            return Ok(self.leaf(ExprKind::Bool(false), token.span()));
+        }
+        if self.peek() != Tok::Ident || self.ahead(1).kind != Tok::LBracket {
+            return self.operand();
+        }
+        // An element, or all from one to another.
+        let array = self.ident("in an annotation")?;
+        let array = self.leaf(ExprKind::Name(array.name), array.span);
+        self.bump();
+        let first = self.formula()?;
+        let ranged = self.at_operator(&[Tok::Comma, Tok::Comma]);
+        if ranged {
+            self.skip(2);
+            let last = self.formula()?;
+            let range = self.call("$range", token, &[first, last])?;
+            self.expect(Tok::RBracket, "after the subscript")?;
+            let kind = ExprKind::Binary { op: BinaryOp::Add, lhs: array, rhs: range, op_pos: token.lo };
+            let operand = self.node(kind, token.lo, &[array, range])?;
+            return self.node(ExprKind::Unary { op: UnaryOp::Deref, operand }, token.lo, &[operand]);
+        }
+        self.expect(Tok::RBracket, "after the subscript")?;
+        let element = self.node(ExprKind::Index { base: array, index: first }, token.lo, &[array, first])?;
+        self.postfix(element)
     }
 
     fn word(&self, span: Span) -> &'static str {
         let text = &self.text[(span.lo - self.base) as usize..(span.hi - self.base) as usize];
-        let known = ["loop", "requires", "ensures", "assert", "invariant"];
+        let known = ["loop", "requires", "ensures", "assigns", "assert", "invariant"];
         known.into_iter().find(|w| *w == text).unwrap_or("")
     }
 

@@ -12,7 +12,11 @@ impl Parser<'_> {
         let mut left_out = 0;
         loop {
             if self.at_annotation() {
-                contract.extend(self.annotation(&[ClauseKind::Requires, ClauseKind::Ensures]));
+                contract.extend(self.annotation(&[
+                    ClauseKind::Requires,
+                    ClauseKind::Ensures,
+                    ClauseKind::Assigns,
+                ]));
                 continue;
             }
             match self.peek() {

@@ -42,13 +42,20 @@ pub(crate) struct Contract {
     pub result: Option<ObjId>,
     /// Assignments to make first.
     pub saved: Vec<TExprId>,
+    /// What may be changed.
+    pub assigns: Option<Assigns>,
 }
 
 impl<'a> Checker<'a> {
     /// The contract of a function, in the scope of its parameters.
     pub(super) fn contract(&mut self, clauses: &[ast::Clause]) -> Contract {
-        let mut contract =
-            Contract { requires: Vec::new(), ensures: Vec::new(), result: None, saved: Vec::new() };
+        let mut contract = Contract {
+            requires: Vec::new(),
+            ensures: Vec::new(),
+            result: None,
+            saved: Vec::new(),
+            assigns: self.assigns(clauses),
+        };
         for clause in clauses.iter().filter(|c| c.kind == ClauseKind::Requires) {
             contract.requires.extend(self.clause(clause));
         }
@@ -62,27 +69,108 @@ impl<'a> Checker<'a> {
         contract
     }
 
-    /// The truth of a clause. What is not understood is left out with a warning.
+    /// What `assigns` clauses allow. Some of it would say too little, so all of them are understood or none.
+    fn assigns(&mut self, clauses: &[ast::Clause]) -> Option<Assigns> {
+        let mut clauses = clauses.iter().filter(|c| c.kind == ClauseKind::Assigns).peekable();
+        let mut assigns = Assigns { regions: Vec::new(), span: clauses.peek()?.span };
+        for clause in clauses {
+            if matches!(self.unit.exprs[clause.formula].kind, ExprKind::Bool(false)) {
+                continue;
+            }
+            let region = self.understood(clause.span, |c| {
+                c.region(clause.formula).filter(|(start, bytes)| !c.is_error(*start) && !c.is_error(*bytes))
+            });
+            assigns.regions.push(region?);
+        }
+        Some(assigns)
+    }
+
+    /// The truth of a clause.
     pub(super) fn clause(&mut self, clause: &ast::Clause) -> Option<TExprId> {
+        let e = self.understood(clause.span, |c| c.formula(clause.formula).filter(|e| !c.is_error(*e)))?;
+        let truth = self.require_scalar(e);
+        // The whole clause is where it fails.
+        self.prog.exprs[truth].span = clause.span;
+        Some(truth)
+    }
+
+    /// Reads a clause. What is not understood is left out with a warning.
+    fn understood<T>(&mut self, span: Span, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let messages = self.diags.len();
-        let formula = self.formula(clause.formula);
+        let found = read(self);
         // No message about C is about a formula.
         let clean = self.diags.len() == messages;
         self.diags.truncate(messages);
-        match formula.filter(|e| clean && !self.is_error(*e)) {
-            // The whole clause is where it fails.
-            Some(e) => {
-                let truth = self.require_scalar(e);
-                self.prog.exprs[truth].span = clause.span;
-                Some(truth)
+        let found = found.filter(|_| clean);
+        if found.is_none() {
+            self.warn(span, "this annotation is not understood and left out");
+            if let Some(func) = &mut self.func {
+                func.left_out = true;
             }
-            None => {
-                self.warn(clause.span, "this annotation is not understood and left out");
-                if let Some(func) = &mut self.func {
-                    func.left_out = true;
+        }
+        found
+    }
+
+    /// Where something that is assigned starts, and its bytes: an object, or elements `*(p + (a .. b))`.
+    fn region(&mut self, id: ast::ExprId) -> Option<(TExprId, TExprId)> {
+        let unit = self.unit;
+        let span = unit.exprs[id].span;
+        let size_t = self.prog.types.size_t();
+        if let ExprKind::Unary { op: UnaryOp::Deref, operand } = unit.exprs[id].kind
+            && let Some((base, (first, last))) = self.ranged(operand)
+            && first != last
+        {
+            let pointer = self.term(base)?.e;
+            let pointee = self.prog.types.pointee(self.ty(pointer))?.ty;
+            let size = self.prog.types.size_of(pointee).filter(|size| *size > 0)?;
+            let (a, b) = (self.number(first)?, self.number(last)?);
+            let nothing = self.compared(CompareOp::Gt, a, b, span)?;
+            let (a, b) = (self.number(first)?, self.number(last)?);
+            let difference = self.computed(ArithOp::Sub, b, a, span)?;
+            let one = self.int_const(1, TypeTable::INT, span);
+            let count = self.computed(ArithOp::Add, difference, Term { e: one, bits: Some(2) }, span)?;
+            let first = self.number(first)?;
+            let start = self.moved(pointer, first, false, span)?.e;
+            let (count, width) = (self.convert(count.e, size_t), self.int_const(size.into(), size_t, span));
+            let bytes = self.arith_node(ArithOp::Mul, size_t, count, width, span);
+            let zero = self.int_const(0, size_t, span);
+            let kind = TExprKind::Cond { cond: nothing, then: Some(zero), otherwise: bytes };
+            return Some((start, self.push(kind, size_t, span)));
+        }
+        let place = self.meant(id)?;
+        let size = self.prog.types.size_of(self.ty(place))?;
+        Some((self.address(place, span)?, self.int_const(size.into(), size_t, span)))
+    }
+
+    /// A pointer to an object.
+    fn address(&mut self, place: TExprId, span: Span) -> Option<TExprId> {
+        if !self.prog.is_lvalue(place) || self.prog.bit_range(place).is_some() {
+            return None;
+        }
+        let ty = self.qty(place);
+        let ptr = self.types().ptr_to(ty);
+        Some(self.push(TExprKind::AddrOf(place), ptr, span))
+    }
+
+    /// The pointer and the first and last index of `p + (a .. b)`, or of `p + i`.
+    fn ranged(&self, operand: ast::ExprId) -> Option<(ast::ExprId, (ast::ExprId, ast::ExprId))> {
+        let unit = self.unit;
+        let range = |e: ast::ExprId| match unit.exprs[e].kind {
+            ExprKind::Call { callee, args, .. } if self.built_in(callee) == Some("$range") => {
+                match unit.expr_list(args) {
+                    &[first, last] => Some((first, last)),
+                    _ => None,
                 }
-                None
             }
+            _ => None,
+        };
+        match unit.exprs[operand].kind {
+            ExprKind::Binary { op: BinaryOp::Add, lhs, rhs, .. } => match (range(lhs), range(rhs)) {
+                (None, Some(range)) => Some((lhs, range)),
+                (Some(range), None) => Some((rhs, range)),
+                _ => Some((lhs, (rhs, rhs))),
+            },
+            _ => None,
         }
     }
 
@@ -193,12 +281,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Unary { op: UnaryOp::AddrOf, operand } => {
                 let place = self.meant(operand)?;
-                if !self.prog.is_lvalue(place) || self.prog.bit_range(place).is_some() {
-                    return None;
-                }
-                let ty = self.qty(place);
-                let ptr = self.types().ptr_to(ty);
-                let e = self.push(TExprKind::AddrOf(place), ptr, span);
+                let e = self.address(place, span)?;
                 self.as_term(e)
             }
             ExprKind::Unary { op: UnaryOp::Plus, operand } => self.number(operand),
@@ -389,25 +472,10 @@ impl<'a> Checker<'a> {
 
     /// `\valid(p)`, `\valid(p + (a .. b))`: that the elements may be accessed.
     fn valid(&mut self, operand: ast::ExprId, write: bool, span: Span) -> Option<TExprId> {
-        let unit = self.unit;
-        let range = |e: ast::ExprId| match unit.exprs[e].kind {
-            ExprKind::Call { callee, args, .. } if self.built_in(callee) == Some("$range") => {
-                match unit.expr_list(args) {
-                    &[first, last] => Some((first, last)),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        let ranged = match unit.exprs[operand].kind {
-            ExprKind::Binary { op: BinaryOp::Add, lhs, rhs, .. } => match (range(lhs), range(rhs)) {
-                (None, Some(range)) => Some((lhs, range)),
-                (Some(range), None) => Some((rhs, range)),
-                _ => Some((lhs, (rhs, rhs))),
-            },
-            ExprKind::Binary { .. } => return None,
-            _ => None,
-        };
+        let ranged = self.ranged(operand);
+        if ranged.is_none() && matches!(self.unit.exprs[operand].kind, ExprKind::Binary { .. }) {
+            return None;
+        }
         let pointer = self.term(ranged.map_or(operand, |r| r.0))?.e;
         let pointee = self.prog.types.pointee(self.ty(pointer))?.ty;
         let size = self.prog.types.size_of(pointee).filter(|size| *size > 0)?;

@@ -444,6 +444,7 @@ impl<'a> Checker<'a> {
             requires: contract.requires,
             ensures: contract.ensures,
             result: contract.result,
+            assigns: contract.assigns,
             left_out: ctx.left_out,
             span: def.span,
         });
