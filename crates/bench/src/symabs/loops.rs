@@ -1,7 +1,7 @@
 //! Which programs forward iteration proves with transformers by symbolic abstraction and with syntax-directed ones,
 //! in the same domains.
 
-use super::within;
+use super::clock::within;
 use palisade_analyses::invariants::symbolic;
 use palisade_base::Budget;
 use palisade_cfa::DataModel;
