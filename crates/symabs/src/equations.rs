@@ -7,6 +7,7 @@
 use crate::terms::Vocabulary;
 use palisade_logic::{Op, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// Rounds at most: what a replacement makes of an equation may be an equation to replace by.
 const ROUNDS: usize = 4;
@@ -94,7 +95,7 @@ fn classes(terms: &mut Terms, voc: &Vocabulary, phi: Term) -> Term {
 fn definitions(terms: &mut Terms, phi: Term) -> Term {
     let conjuncts = terms.conjuncts(phi);
     let mut memo: FxHashMap<Term, Term> = FxHashMap::default();
-    let mut own: FxHashMap<Term, Term> = FxHashMap::default();
+    let mut own: FxHashMap<Term, (Term, Term)> = FxHashMap::default();
     for &c in &conjuncts {
         let Some([a, b]) = sides(terms, c) else { continue };
         let (from, to) = match (terms.op(a), terms.op(b)) {
@@ -103,24 +104,23 @@ fn definitions(terms: &mut Terms, phi: Term) -> Term {
             (Op::Var | Op::Const, _) => (b, a),
             _ => continue,
         };
-        if !memo.contains_key(&from) {
-            memo.insert(from, to);
-            own.insert(c, from);
+        if let Entry::Vacant(free) = memo.entry(from) {
+            free.insert(to);
+            own.insert(c, (from, to));
         }
     }
     if memo.is_empty() {
         return phi;
     }
-    let map = memo.clone();
     let mut all = Vec::with_capacity(conjuncts.len());
     for c in conjuncts {
         let new = match own.get(&c) {
             None => terms.substitute_with(c, &mut memo),
-            Some(from) => {
-                let args = terms.args(*from).to_vec();
+            Some(&(from, to)) => {
+                let args = terms.args(from).to_vec();
                 let args: Vec<Term> = args.into_iter().map(|a| terms.substitute_with(a, &mut memo)).collect();
-                let from = terms.with_args(*from, &args);
-                terms.eq(map[&own[&c]], from)
+                let from = terms.with_args(from, &args);
+                terms.eq(to, from)
             }
         };
         all.push(new);

@@ -112,7 +112,7 @@ fn theorems_1_to_3() {
             let mut a = top.clone();
             within_types(&voc, &mut a);
             // A starting point that is not top.
-            let first = plain.entries()[(round % 2) as usize];
+            let first = plain.entries()[round % 2];
             a.assume(&LinCons::le(first.dim, rng.range(-1, 6)));
             let states = values(&terms, &plain, phi);
             let start_states: Vec<_> = states.iter().filter(|s| inside(&a, s)).collect();
