@@ -606,7 +606,7 @@ pub struct SymabsArgs {
     /// The category.
     #[arg(long, default_value = "ReachSafety-Loops", value_name = "NAME")]
     pub category: String,
-    /// Time for each other solver, and for each program, domain and kind of transformers.
+    /// Time for each other solver, and CPU time for each program, domain and kind of transformers.
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub time_limit: Duration,
     /// Sizes of `long` and pointers in the corpus.

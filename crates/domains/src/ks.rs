@@ -186,6 +186,28 @@ impl Affine {
         *self = self.clone().trimmed();
     }
 
+    /// Adds the relation `Σ cᵢ·dᵢ + c ≡ 0` modulo `2^bits`, as far as the word size goes.
+    pub(crate) fn assume_zero_sum(&mut self, terms: &[(Dim, i128)], constant: i128, bits: u32) {
+        let part = |c: i128| c as u64; // modulo 2^64
+        let terms = terms.iter().map(|(d, c)| (*d, part(*c))).collect();
+        self.assume_zero(&AffineValue { terms, constant: part(constant), bits: bits.min(self.size.0) });
+    }
+
+    /// The dimensions with one residue modulo a power of two: residue and number of bits.
+    pub(crate) fn residues(&self) -> Vec<(Dim, u64, u32)> {
+        let Some(r) = &self.relations else { return Vec::new() };
+        let of = |row: &Vec<u64>| {
+            let lead = row.iter().position(|c| *c != 0).filter(|at| *at < r.dims.len())?;
+            let alone = row[lead + 1..r.dims.len()].iter().all(|c| *c == 0);
+            // 2^t·d + b = 0: the Howell form has multiples of 2^t for b.
+            let t = row[lead].trailing_zeros();
+            let bits = self.size.0 - t;
+            let residue = (row[r.dims.len()] >> t).wrapping_neg() & (u64::MAX >> (64 - bits));
+            alone.then_some((r.dims[lead], residue, bits))
+        };
+        r.module.rows().filter_map(of).collect()
+    }
+
     /// `e·q` for the least positive integer `q` that makes it integral, and `q`.
     fn integral(e: &LinExpr) -> (LinExpr, Int) {
         let q = e.terms().iter().fold(e.constant_term().denom().clone(), |q, t| q.lcm(t.1.denom()));

@@ -40,6 +40,7 @@ mod product;
 mod registry;
 mod relation;
 mod sparse;
+mod words;
 
 pub use blocks::{Blocks, Factor, Limits, TooBig};
 pub use boxes::{Boxes, Union};
@@ -67,3 +68,4 @@ pub use product::Product;
 pub use registry::{DOMAINS, Domain};
 pub use relation::{compose, identity, image};
 pub use sparse::SparsePolyhedra;
+pub use words::Words;

@@ -91,19 +91,12 @@ impl Pair {
     }
 }
 
-/// Gives a better μα̃ for a literal than the domain's own reading of it: the leaf's number, the truth
-/// value, and the element for it, if there is one.
-pub type Micro<'a> = &'a mut dyn FnMut(u32, bool) -> Option<Dynamic>;
-
 /// The computation for one formula.
 pub struct Assume<'a> {
     formula: &'a Formula,
     uses: Vec<Vec<Var>>,
     by_dim: FxHashMap<Dim, Vec<u32>>,
     config: Config,
-    /// Remembered answers of `micro`, by leaf and truth value.
-    exact: FxHashMap<(u32, bool), Option<Dynamic>>,
-    micro: Option<Micro<'a>>,
     splits: u64,
 }
 
@@ -140,13 +133,7 @@ impl<'a> Assume<'a> {
             }
         }
         let uses = formula.integrity.uses();
-        Assume { formula, uses, by_dim, config, exact: FxHashMap::default(), micro: None, splits: 0 }
-    }
-
-    /// Takes μα̃ from somewhere else where that has an answer.
-    pub fn with_micro(mut self, micro: Micro<'a>) -> Assume<'a> {
-        self.micro = Some(micro);
-        self
+        Assume { formula, uses, by_dim, config, splits: 0 }
     }
 
     /// Algorithm 1: an over-approximation of the best element for ⟦φ⟧ ∩ γ(A), below `a`.
@@ -237,7 +224,7 @@ impl<'a> Assume<'a> {
                 }
                 queue.met[n as usize] += 1;
                 let before = pair.a.clone();
-                self.meet(n, truth, &mut pair.a);
+                leaf.meet(&mut pair.a, truth);
                 if again > 0 && before.leq(&pair.a) {
                     return;
                 }
@@ -247,7 +234,7 @@ impl<'a> Assume<'a> {
             None => {
                 for truth in [true, false] {
                     let mut with = pair.a.clone();
-                    self.meet(n, truth, &mut with);
+                    leaf.meet(&mut with, truth);
                     if with.is_bottom() {
                         self.learn(pair, queue, Lit::new(u, !truth));
                         return;
@@ -255,18 +242,6 @@ impl<'a> Assume<'a> {
                 }
             }
         }
-    }
-
-    /// `a` met with μα̃ of a literal.
-    fn meet(&mut self, n: u32, truth: bool, a: &mut Dynamic) {
-        if let Some(micro) = &mut self.micro {
-            let exact = self.exact.entry((n, truth)).or_insert_with(|| micro(n, truth));
-            if let Some(exact) = exact {
-                a.meet_with(exact);
-                return;
-            }
-        }
-        self.formula.leaves[n as usize].meet(a, truth);
     }
 
     /// The element changed by a literal: others may follow.

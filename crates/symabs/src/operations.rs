@@ -3,9 +3,10 @@
 use crate::assume::{Assume, Config, Reach};
 use crate::below::Models;
 use crate::element;
-use crate::formula::{Formula, Leaf, within_types};
+use crate::equations;
+use crate::formula::{Formula, Reading, within_types};
 use crate::terms::Vocabulary;
-use palisade_domains::{Affine, Dim, Dynamic, Lattice, LinCons, NumericDomain};
+use palisade_domains::{Affine, Dim, Dynamic, Lattice, LinCons, NumericDomain, Words};
 use palisade_logic::{Solver, Term, Terms};
 
 /// How α is computed.
@@ -14,17 +15,12 @@ pub struct Abstraction<'a> {
     pub terms: &'a mut Terms,
     /// Limits of the computation from above.
     pub config: Config,
-    /// With a solver the gap to the best element is closed from below, and literals with operations that
-    /// are not affine get their μα̃ from it; without one the result from above stands.
+    /// With a solver the gap to the best element is closed from below; without one the result from above
+    /// stands.
     pub solver: Option<&'a mut dyn Solver>,
     /// Questions to the solver at most, for closing the gap.
     pub queries: u64,
 }
-
-/// Questions to the solver at most, for one literal.
-const LITERAL_QUERIES: u64 = 40;
-/// Literals with more dimensions than this are left to the domain's own reading.
-const LITERAL_DIMS: usize = 6;
 
 impl Abstraction<'_> {
     /// Assume[φ](A): the element for the states of `start` that satisfy φ.
@@ -46,26 +42,25 @@ impl Abstraction<'_> {
         self.assume(voc, phi, &start)
     }
 
-    /// Assume from above alone.
+    /// Assume from above alone. Affine relations get ranges beside them while it runs, which tell where words
+    /// wrap.
     pub fn from_above(&mut self, voc: &Vocabulary, phi: Term, start: &Dynamic) -> Dynamic {
         let mut all = voc.clone();
-        let split = has_inequalities(start);
-        let formula = Formula::of_term(self.terms, &mut all, phi, split);
-        let mut a = start.clone();
-        within_types(&all, &mut a);
-        let assume = Assume::new(&formula, self.config.clone());
-        let is_affine = start.get::<Affine>().is_some();
-        let mut out = match self.solver.as_deref_mut().filter(|_| is_affine) {
-            Some(solver) => {
-                let terms = &mut *self.terms;
-                let mut micro = |n: u32, truth: bool| micro(terms, solver, &all, &formula, start, n, truth);
-                assume.with_micro(&mut micro).run(a)
-            }
-            None => {
-                let mut assume = assume;
-                assume.run(a)
-            }
+        let phi = equations::apply(self.terms, voc, phi);
+        let relations = start.get::<Affine>();
+        let with_ranges = |r: &Affine| Dynamic::of(Words::of_relations(r.clone()));
+        let mut a = relations.map_or_else(|| start.clone(), with_ranges);
+        let reading = match a.get::<Words>() {
+            Some(_) => Reading::Sums,
+            None if has_inequalities(start) => Reading::Sides,
+            None => Reading::Plain,
         };
+        let formula = Formula::of_term(self.terms, &mut all, phi, reading);
+        within_types(&all, &mut a);
+        let mut out = Assume::new(&formula, self.config.clone()).run(a);
+        if let Some(words) = out.get::<Words>().filter(|_| relations.is_some()) {
+            out = Dynamic::of(words.relations().clone());
+        }
         out.forget(&formula.hidden);
         out
     }
@@ -109,30 +104,6 @@ pub fn has_inequalities(a: &Dynamic) -> bool {
     let mut probe = top.clone();
     probe.assume(&LinCons::le(Dim::int(0), 0));
     !top.leq(&probe)
-}
-
-/// μα̃ of a literal by models (section 4), where the domain's own reading is not exact: affine relations
-/// and anything but an equation between sums.
-fn micro(
-    terms: &mut Terms,
-    solver: &mut dyn Solver,
-    voc: &Vocabulary,
-    formula: &Formula,
-    like: &Dynamic,
-    n: u32,
-    truth: bool,
-) -> Option<Dynamic> {
-    let Leaf::Bits(leaf) = &formula.leaves[n as usize] else { return None };
-    if leaf.affine || leaf.dims.len() > LITERAL_DIMS || terms.has_theory(leaf.term) {
-        return None;
-    }
-    let mut own = Vocabulary::new();
-    for e in leaf.dims.iter().filter_map(|d| voc.of_dim(*d)) {
-        own.insert(terms, e.dim, e.term, e.ty);
-    }
-    let phi = if truth { leaf.term } else { terms.not(leaf.term) };
-    let found = Models { terms, solver, voc: &own }.from_below(phi, &element::top(like), LITERAL_QUERIES);
-    found.complete.then_some(found.upper)
 }
 
 /// A configuration for formulas with many literals: with `k ≥ 1` only neighbours are looked at again.

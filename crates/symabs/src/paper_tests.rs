@@ -4,14 +4,14 @@ use crate::assume::{Assume, Config, Pair, Reach};
 use crate::below::Models;
 use crate::chi;
 use crate::element;
-use crate::formula::{Formula, Leaf, within_types};
+use crate::formula::{Formula, Leaf, Reading, within_types};
 use crate::integrity::{Integrity, Lit};
 use crate::operations::{Abstraction, apply};
 use crate::terms::Vocabulary;
 use crate::testing::{Rng, assignments, random_bool, small_vocabulary};
 use palisade_domains::{
     Affine, Boxes, Congruences, Dim, Dynamic, Intervals, Lattice, LddCtx, LddLimits, Limits, LinCons,
-    LinExpr, NumericDomain, Octagons, Polyhedra, Product, Rel, SparsePolyhedra, WordSize,
+    LinExpr, NumericDomain, Octagons, Polyhedra, Product, Rel, SparsePolyhedra, WordSize, Words,
 };
 use palisade_logic::{BitVec, BvSolver, Sort, Terms};
 use palisade_num::{Int, Rat};
@@ -38,12 +38,13 @@ fn example_1_step_by_step() {
     let at_l4 = terms.eq(pc2, l4);
     let kept = terms.eq(eax2, eax);
     let phi = terms.and_all([flag, jump, at_l4, kept]);
-    let formula = Formula::of_term(&mut terms, &mut voc, phi, false);
+    let formula = Formula::of_term(&mut terms, &mut voc, phi, Reading::Plain);
 
     // Steps 2 and 3: the literals give A₁ and A₂.
     let top = Dynamic::of(Affine::top(&WordSize::new(32)));
-    let leaf = |t| {
-        let of = |l: &&Leaf| matches!(l, Leaf::Bits(b) if b.term == t);
+    let leaf = |terms: &Terms, t| {
+        let (tree, _) = voc.tree(terms, t, false);
+        let of = |l: &&Leaf| matches!(l, Leaf::Bits(b) if b.tree == tree);
         formula.leaves.iter().find(of).expect("a literal of the formula")
     };
     let text = |a: &Dynamic| {
@@ -54,15 +55,15 @@ fn example_1_step_by_step() {
         a.get::<Affine>().map_or(String::new(), |a| a.display_with(&name))
     };
     let mut a1 = top.clone();
-    leaf(at_l4).meet(&mut a1, true);
+    leaf(&terms, at_l4).meet(&mut a1, true);
     assert_eq!(text(&a1), "pc' = 104 mod 4294967296");
     let mut a2 = a1.clone();
-    leaf(kept).meet(&mut a2, true);
+    leaf(&terms, kept).meet(&mut a2, true);
     assert_eq!(text(&a2), "eax - eax' = 0 mod 4294967296 && pc' = 104 mod 4294967296");
     // Step 4: the other target contradicts A₂, so zf holds, so eax = 2.
     let elsewhere = terms.eq(pc2, l3);
     let mut other = a2.clone();
-    leaf(elsewhere).meet(&mut other, true);
+    leaf(&terms, elsewhere).meet(&mut other, true);
     assert!(other.is_bottom());
     // All of it by propagation alone.
     let a3 = Assume::new(&formula, Config::new(0)).run(top);
@@ -89,6 +90,7 @@ fn tops() -> Vec<(&'static str, Dynamic)> {
         ("polyhedra", Dynamic::of(Polyhedra::top(&Limits::STANDARD))),
         ("boxes", Dynamic::of(Boxes::top(&LddCtx::new(LddLimits::default())))),
         ("affine", Dynamic::of(Affine::top(&WordSize::new(8)))),
+        ("words", Dynamic::of(Words::top(&WordSize::new(8)))),
         ("product", Dynamic::of(Product::<Intervals, Congruences>::top(&((), ())))),
     ]
 }
@@ -97,7 +99,7 @@ fn tops() -> Vec<(&'static str, Dynamic)> {
 /// 0-assume, each k-assume and each single application of the Dilemma rule, in every domain.
 #[test]
 fn theorems_1_to_3() {
-    let rounds = std::env::var("PALISADE_SYMABS_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
+    let rounds = std::env::var("PALISADE_SYMABS_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
     let mut rng = Rng::new(7);
     for round in 0..rounds {
         for (name, top) in tops() {
@@ -105,11 +107,12 @@ fn theorems_1_to_3() {
             let mut voc = small_vocabulary(&mut terms, 3);
             let plain = voc.clone();
             let phi = random_bool(&mut terms, &voc, &mut rng, 3);
-            let formula = Formula::of_term(&mut terms, &mut voc, phi, round % 2 == 0);
+            let reading = [Reading::Sums, Reading::Sides, Reading::Plain][round % 3];
+            let formula = Formula::of_term(&mut terms, &mut voc, phi, reading);
             let mut a = top.clone();
             within_types(&voc, &mut a);
             // A starting point that is not top.
-            let first = plain.entries()[(round % 2) as usize];
+            let first = plain.entries()[round % 2];
             a.assume(&LinCons::le(first.dim, rng.range(-1, 6)));
             let states = values(&terms, &plain, phi);
             let start_states: Vec<_> = states.iter().filter(|s| inside(&a, s)).collect();
@@ -153,10 +156,13 @@ fn incompleteness_for_affine_relations() {
         let a = Assume::new(&formula, Config::new(k)).run(top.clone());
         assert!(top.leq(&a), "{a:?}");
     }
+    // With ranges beside the relations three bounds move.
+    let three = element::point(&top, &[(voc.entries()[0].dim, Int::from(3))]);
+    let mut abstraction = Abstraction { terms: &mut terms, config: Config::new(0), solver: None, queries: 0 };
+    assert!(abstraction.from_above(&voc, phi, &top).equiv(&three));
     // From below and from both sides the best value is found.
     let mut solver = BvSolver::new();
     let mut models = Models { terms: &mut terms, solver: &mut solver, voc: &voc };
-    let three = element::point(&top, &[(voc.entries()[0].dim, Int::from(3))]);
     let below = models.from_below(phi, &top, 100);
     assert!(below.complete && below.upper.equiv(&three), "{below:?}");
     let both = models.bilateral(phi, top, 100);
@@ -175,7 +181,7 @@ pub(crate) fn not_0_1_2() -> (Formula, Terms, Vocabulary, palisade_logic::Term) 
         let differs = terms.ne(x, c);
         phi = terms.and(phi, differs);
     }
-    let formula = Formula::of_term(&mut terms, &mut voc, phi, false);
+    let formula = Formula::of_term(&mut terms, &mut voc, phi, Reading::Plain);
     (formula, terms, voc, phi)
 }
 

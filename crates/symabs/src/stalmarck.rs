@@ -2,9 +2,9 @@
 //! `unsat` and `unknown`.
 
 use crate::assume::{Assume, Config};
-use crate::formula::{Formula, within_types};
+use crate::formula::{Formula, Reading, within_types};
 use crate::lra;
-use crate::operations::{has_inequalities, wide};
+use crate::operations::wide;
 use crate::terms::Vocabulary;
 use palisade_base::Budget;
 use palisade_domains::{
@@ -61,7 +61,7 @@ impl Stalmarck {
     fn refutes(&self, terms: &mut Terms, phi: Term) -> bool {
         let mut voc = variables(terms, phi);
         let top = Dynamic::of(Product::<Polyhedra, Affine>::top(&(Blocks::STANDARD, WordSize::new(64))));
-        let formula = Formula::of_term(terms, &mut voc, phi, has_inequalities(&top));
+        let formula = Formula::of_term(terms, &mut voc, phi, Reading::Sides);
         let mut a = top;
         within_types(&voc, &mut a);
         Assume::new(&formula, self.config.clone()).run(a).is_bottom()

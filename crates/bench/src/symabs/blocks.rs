@@ -6,7 +6,7 @@
 //! to the solver may take 3 seconds, and the answer is ⊤ when one does not end; from above the whole block has a time
 //! limit, and the value in hand counts.
 
-use super::within;
+use super::clock::{Alarm, Clock, timed, watched, within};
 use palisade_analyses::invariants::isolate::Isolator;
 use palisade_analyses::trees::machine;
 use palisade_base::{Budget, Diagnostic, Idx, SourceMap};
@@ -19,8 +19,8 @@ use palisade_symabs::{Abstraction, Config, Models, Vocabulary};
 use palisade_task::Task;
 use rustc_hash::FxHashSet;
 use std::fmt;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 /// The paper's limits for a block from above, in seconds.
 pub const LIMITS: [f64; 3] = [1.0, 0.7, 0.4];
@@ -63,30 +63,46 @@ pub struct Project {
 }
 
 /// A solver with a time limit for each question.
-struct Timed(BvSolver);
+struct Timed<'a> {
+    solver: BvSolver,
+    alarm: &'a Alarm,
+}
 
-impl Solver for Timed {
+impl Timed<'_> {
+    /// Runs something with such a solver, and measures it.
+    fn run<R>(run: impl FnOnce(&mut dyn Solver) -> R) -> (R, Duration) {
+        let alarm = Alarm::default();
+        watched(QUESTION, &alarm, || timed(|| run(&mut Timed { solver: BvSolver::new(), alarm: &alarm })))
+    }
+
+    fn set(&self, to: Option<(Budget, Duration)>) {
+        *self.alarm.lock().unwrap_or_else(PoisonError::into_inner) = to;
+    }
+}
+
+impl Solver for Timed<'_> {
     fn assert(&mut self, terms: &mut Terms, t: Term) {
-        self.0.assert(terms, t);
+        self.solver.assert(terms, t);
     }
     fn push(&mut self) {
-        self.0.push();
+        self.solver.push();
     }
     fn pop(&mut self) {
-        self.0.pop();
+        self.solver.pop();
     }
     fn check(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Answer {
-        within(QUESTION, |budget| {
-            self.0.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
-            self.0.check(terms, assumptions)
-        })
-        .0
+        let budget = Budget::unlimited();
+        self.set(Some((budget.clone(), Clock::of_this_thread().now() + QUESTION)));
+        self.solver.set_limits(Limits { budget, ..Limits::default() });
+        let answer = self.solver.check(terms, assumptions);
+        self.set(None);
+        answer
     }
     fn model(&mut self, terms: &mut Terms) -> Option<Model> {
-        self.0.model(terms)
+        self.solver.model(terms)
     }
     fn unsat_core(&self) -> Vec<Term> {
-        self.0.unsat_core()
+        self.solver.unsat_core()
     }
     fn set_limits(&mut self, _: Limits) {}
 }
@@ -163,12 +179,6 @@ fn paths(program: &Program) -> Vec<Vec<EdgeId>> {
     out
 }
 
-fn timed<R>(run: impl FnOnce() -> R) -> (R, Duration) {
-    let start = Instant::now();
-    let out = run();
-    (out, start.elapsed())
-}
-
 /// Measures one block; `None` if it is impossible or says nothing about registers.
 fn block(task: &Task, edges: &[EdgeId]) -> Option<Block> {
     let program = &task.program;
@@ -218,16 +228,12 @@ fn block(task: &Task, edges: &[EdgeId]) -> Option<Block> {
         results.push(again);
     }
     let mut own = terms.clone();
-    let (below, below_time) = timed(|| {
-        let mut solver = Timed(BvSolver::new());
-        Models { terms: &mut own, solver: &mut solver, voc: &voc }.from_below(phi, &top, QUERIES)
-    });
+    let (below, below_time) =
+        Timed::run(|solver| Models { terms: &mut own, solver, voc: &voc }.from_below(phi, &top, QUERIES));
     let mut own = terms.clone();
     let start = results[0].0.clone();
-    let (both, both_time) = timed(|| {
-        let mut solver = Timed(BvSolver::new());
-        Models { terms: &mut own, solver: &mut solver, voc: &voc }.bilateral(phi, start, QUERIES)
-    });
+    let (both, both_time) =
+        Timed::run(|solver| Models { terms: &mut own, solver, voc: &voc }.bilateral(phi, start, QUERIES));
     let compare = |a: &Dynamic| {
         let precise = a.leq(&below.upper);
         (precise, precise && !below.upper.leq(a))

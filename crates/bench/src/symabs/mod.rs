@@ -3,31 +3,9 @@
 //! syntax-directed ones do not: [`loops`].
 
 pub mod blocks;
+mod clock;
 pub mod diamonds;
 pub mod loops;
-
-use palisade_base::{Budget, Stop};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
-
-/// Runs something under a budget that is stopped after a time, and measures it.
-pub fn within<R>(limit: Duration, run: impl FnOnce(&Budget) -> R) -> (R, Duration) {
-    let budget = Budget::unlimited();
-    let (done, wait) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        let stop = budget.clone();
-        scope.spawn(move || {
-            if wait.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                stop.stop(Stop::Time);
-            }
-        });
-        let start = Instant::now();
-        let out = run(&budget);
-        let time = start.elapsed();
-        drop(done);
-        (out, time)
-    })
-}
 
 /// The exponent `e` and factor `c` of `y = c·x^e` nearest to some points, by least squares of logarithms.
 pub fn power_law(points: &[(f64, f64)]) -> Option<(f64, f64)> {
@@ -53,18 +31,5 @@ mod tests {
         let (e, c) = power_law(&points).expect("points at different places");
         assert!((e - 2.0).abs() < 1e-9 && (c - 3.0).abs() < 1e-6);
         assert_eq!(power_law(&points[..1]), None);
-    }
-
-    #[test]
-    fn a_budget_is_stopped_in_time() {
-        let (stopped, _) = within(Duration::from_millis(20), |budget| {
-            while budget.stopped().is_none() {
-                std::thread::yield_now();
-            }
-            true
-        });
-        assert!(stopped);
-        let (fine, _) = within(Duration::from_secs(100), |budget| budget.stopped().is_none());
-        assert!(fine);
     }
 }

@@ -11,6 +11,7 @@
 //!
 //! Both are exact while what reaches the double description fits the limits.
 
+mod local;
 mod system;
 
 use crate::blocks::Limits;
@@ -19,10 +20,11 @@ use crate::interval::{End, Interval};
 use crate::lattice::Lattice;
 use crate::linear::{LinCons, LinExpr, Rel};
 use crate::numeric::NumericDomain;
-use rustc_hash::{FxHashMap, FxHashSet};
+use local::{connected, decide};
+use rustc_hash::FxHashSet;
 use std::fmt;
 use std::sync::Arc;
-use system::{Point, Projection, Row, holds_at, hull, project, set_aside, solve};
+use system::{Point, Projection, Row, holds_at, hull, project, set_aside};
 
 /// Linear inequalities, strict ones too, over many dimensions. Join, meet, linear assignments, tests and
 /// projections are exact over the rationals within the limits.
@@ -45,27 +47,6 @@ impl SparsePolyhedra {
         self.system.as_ref().map_or(&[], |s| &s.rows)
     }
 
-    /// The rows that are connected to some dimensions.
-    fn connected(&self, dims: impl IntoIterator<Item = Dim>) -> Vec<Row> {
-        let mut by_dim: FxHashMap<Dim, Vec<usize>> = FxHashMap::default();
-        for (i, r) in self.rows().iter().enumerate() {
-            for d in r.expr.dims() {
-                by_dim.entry(d).or_default().push(i);
-            }
-        }
-        let mut seen: FxHashSet<Dim> = dims.into_iter().collect();
-        let mut work: Vec<Dim> = seen.iter().copied().collect();
-        let mut taken = vec![false; self.rows().len()];
-        while let Some(d) = work.pop() {
-            for &i in by_dim.get(&d).into_iter().flatten() {
-                if !std::mem::replace(&mut taken[i], true) {
-                    work.extend(self.rows()[i].expr.dims().filter(|x| seen.insert(*x)));
-                }
-            }
-        }
-        self.rows().iter().zip(&taken).filter(|(_, t)| **t).map(|(r, _)| r.clone()).collect()
-    }
-
     /// Adds a `≤`, `<` or `=` constraint in normal form.
     fn add(&mut self, c: LinCons) {
         let Some(system) = &mut self.system else { return };
@@ -80,37 +61,26 @@ impl SparsePolyhedra {
             return;
         }
         let parallel = |r: &Row| r.rel != Rel::Eq && c.rel != Rel::Eq && r.expr.terms() == c.expr.terms();
-        let row = Arc::new(c.clone());
-        match system.rows.iter().position(|r| **r == c || parallel(r)) {
-            Some(at) => {
-                let old = &system.rows[at];
-                let (a, b) = (old.expr.constant_term(), c.expr.constant_term());
-                if **old == c || a > b || (a == b && (old.rel == Rel::Lt || c.rel == Rel::Le)) {
-                    return;
-                }
-                Arc::make_mut(system).rows[at] = row;
+        let place = system.rows.iter().position(|r| **r == c || parallel(r));
+        if let Some(old) = place.map(|at| &system.rows[at]) {
+            let (a, b) = (old.expr.constant_term(), c.expr.constant_term());
+            if **old == c || a > b || (a == b && (old.rel == Rel::Lt || c.rel == Rel::Le)) {
+                return;
             }
-            None => Arc::make_mut(system).rows.push(row),
         }
-        if system.witness.as_ref().is_some_and(|w| holds_at(&c, w)) {
+        let Some(point) = decide(&system.rows, &c, system.witness.as_ref(), &self.limits) else {
+            self.system = None;
             return;
+        };
+        let System { rows, witness } = Arc::make_mut(system);
+        match place {
+            Some(at) => rows[at] = Arc::new(c),
+            None => rows.push(Arc::new(c)),
         }
-        let concerned = self.connected(c.expr.dims());
-        match solve(&concerned, &self.limits) {
-            None => self.system = None,
-            Some(point) => {
-                if let Some(system) = &mut self.system {
-                    let system = Arc::make_mut(system);
-                    system.witness = match (system.witness.take(), point) {
-                        (Some(mut old), Some(new)) => {
-                            old.extend(new);
-                            Some(old)
-                        }
-                        _ => None,
-                    };
-                }
-            }
-        }
+        *witness = witness.take().zip(point).map(|(mut old, new)| {
+            old.extend(new);
+            old
+        });
     }
 
     /// Does the constraint hold everywhere?
@@ -122,12 +92,9 @@ impl SparsePolyhedra {
         if system.witness.as_ref().is_some_and(|w| !holds_at(c, w)) {
             return false;
         }
-        let concerned = self.connected(c.expr.dims());
-        c.negate().into_iter().all(|n| {
-            let mut rows = concerned.clone();
-            rows.push(Arc::new(n.normalize()));
-            solve(&rows, &self.limits).is_none()
-        })
+        let outside =
+            |n: &LinCons| decide(&system.rows, &n.normalize(), system.witness.as_ref(), &self.limits);
+        c.negate().iter().all(|n| outside(n).is_none())
     }
 
     fn of(limits: Limits, rows: Vec<Row>, witness: Option<Point>) -> SparsePolyhedra {
@@ -326,7 +293,7 @@ impl NumericDomain for SparsePolyhedra {
             return Interval::point(e.constant_term().clone());
         }
         let value = Dim::rat(0).scratch((1 << 29) + 1);
-        let mut rows = self.connected(e.dims());
+        let mut rows = connected(self.rows(), e.dims());
         let drop: FxHashSet<Dim> = rows.iter().flat_map(|r| r.expr.dims()).chain(e.dims()).collect();
         rows.push(Arc::new(LinCons { expr: &LinExpr::dim(value) - e, rel: Rel::Eq }.normalize()));
         let Projection::Rows { rows } = project(&rows, &drop, &self.limits) else { return Interval::EMPTY };
