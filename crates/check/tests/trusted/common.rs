@@ -264,6 +264,23 @@ impl Generator {
             "__VERIFIER_assume(x != 77);",
             "ul = (unsigned long)&t[x & 3]; q = (int *)ul;",
             "d = -d; f = -f; ld = ld / 3;",
+            "d = d / (x - x); f = (float)d;",
+            "b = __builtin_add_overflow(u, 4000000000u, &u);",
+            "b = __builtin_sub_overflow(u, 7u, &u);",
+            "b = __builtin_mul_overflow(u, 70000u, &u);",
+            "b = __builtin_mul_overflow(x, 70000, &x);",
+            "free(0);",
+            "free(h); h = malloc(sizeof *h); free(x ? h : 0); h = calloc(1, sizeof *h);",
+            "{ char *w = (char *)str; if (x & 1) w[0] = 1; }",
+            "q = &t[2]; y = q[-(x & 1)]; p = q - (x & 2);",
+            "{ int *w = &t[3]; y = w[x & 1]; }",
+            "if (x & 1) free((char *)h + 4);",
+            "if (x & 2) { free(h); y = h->a; }",
+            "{ int *w; { int in = x; w = &in; } y = x ? *w : 1; }",
+            "x = -2147483647 - 1; y = x / (u & 1 ? -1 : 2);",
+            "x = y << (u & 31); l = l << 40; x = -x;",
+            "x = x * y; y = x - g; g = y + x;",
+            "*(int *)((char *)t + 13) = 5;",
         ]);
         line.into()
     }

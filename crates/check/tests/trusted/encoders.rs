@@ -40,13 +40,15 @@ fn slots(sorts: &[Sort], known: &[Known]) -> FxHashMap<usize, Value> {
     out
 }
 
-/// What is known before an edge is executed.
+/// What is known before an edge is executed; before the start of a run that is nothing.
+#[derive(Default)]
 struct Before {
-    edge: EdgeId,
+    edge: Option<EdgeId>,
     values: FxHashMap<usize, Value>,
     /// Indices of arrays that have a value.
     indices: FxHashSet<(usize, BitVec)>,
-    next: u64,
+    /// Where the objects are, by number.
+    starts: FxHashMap<u64, (u64, u64)>,
 }
 
 /// So many times at most an edge is compared in one run.
@@ -58,7 +60,8 @@ struct Comparison<'s> {
     sorts: Vec<Sort>,
     start: Vec<Term>,
     base: Func,
-    encoded: FxHashMap<EdgeId, Option<After>>,
+    /// The state after an edge, or the first one.
+    encoded: FxHashMap<Option<EdgeId>, Option<After>>,
     before: Option<Before>,
     last: Option<EdgeId>,
     visits: FxHashMap<EdgeId, u32>,
@@ -84,7 +87,7 @@ impl<'s> Comparison<'s> {
             start,
             base,
             encoded: FxHashMap::default(),
-            before: None,
+            before: Some(Before::default()),
             last: None,
             visits: FxHashMap::default(),
             book: Book::default(),
@@ -98,7 +101,10 @@ impl<'s> Comparison<'s> {
         let wanted = self.visits.get(&edge).is_none_or(|visits| *visits < VISITS);
         let last = self.last.replace(edge).map(|e| (e, &state.program().edges[e].op));
         match last {
-            Some((_, Op::Enter { var })) => _ = self.book.left.remove(var),
+            Some((_, Op::Enter { var })) => {
+                self.book.entered.insert(*var);
+                self.book.left.remove(var);
+            }
             Some((_, Op::Leave { var })) => _ = self.book.left.insert(*var),
             _ => {}
         }
@@ -129,34 +135,36 @@ impl<'s> Comparison<'s> {
         *self.visits.entry(edge).or_default() += 1;
         let before = self.before.take();
         if wanted || before.is_some() {
-            let known = self.side.known(&world, &self.book);
+            let mut known = self.side.known(&world, &self.book);
+            let compared = self.side.object_bits();
+            let (slot, value) = (self.side.next_slot(), bits(compared, self.next.into()));
+            known.push(Known { slot, index: None, value, compared });
             let values = slots(&self.sorts, &known);
+            let starts = self.starts(&world);
             if let Some(before) = before {
-                self.compare(before, &world, &known, &values)?;
+                self.compare(Before { starts: starts.clone(), ..before }, &known, &values)?;
             }
             if wanted {
                 let indices = known.iter().filter_map(|k| Some((k.slot, k.index.clone()?))).collect();
-                self.before = Some(Before { edge, values, indices, next: self.next });
+                self.before = Some(Before { edge: Some(edge), values, indices, starts });
             }
         }
         Ok(())
     }
 
-    fn compare(
-        &mut self,
-        Before { edge, values: mut before, indices, next }: Before,
-        world: &World,
-        known: &[Known],
-        values: &FxHashMap<usize, Value>,
-    ) -> Result<(), String> {
-        if !self.encoded.contains_key(&edge) {
-            let made = self.side.step(&mut self.terms, edge);
-            self.encoded.insert(edge, made);
+    /// The run is over. If it is because an error was reached, the condition of the last edge was true.
+    fn finish(&mut self, task: &Task) -> Result<(), String> {
+        let failed = |e: EdgeId| task.error_at(task.program.edges[e].dst).is_some();
+        match self.before.take() {
+            Some(before) if before.edge.is_some_and(failed) => {
+                self.compare(before, &[], &FxHashMap::default())
+            }
+            _ => Ok(()),
         }
-        let name = self.side.name();
-        let Some(Some((path, after))) = self.encoded.get(&edge) else {
-            return Err(format!("{name}: {edge} cannot be executed"));
-        };
+    }
+
+    /// Where all objects are that there ever were, and functions.
+    fn starts(&self, world: &World) -> FxHashMap<u64, (u64, u64)> {
         let mut starts = FxHashMap::default();
         for (key, number) in &self.book.made {
             starts.extend(self.book.bases.get(key).map(|&b| (*number, b)));
@@ -171,6 +179,27 @@ impl<'s> Comparison<'s> {
         for f in 0..self.side.functions_declared() as u32 {
             starts.entry(self.side.function(FuncId(f))).or_insert((0x40_0000 + u64::from(f) * 16, 0));
         }
+        starts
+    }
+
+    fn compare(
+        &mut self,
+        Before { edge, values: mut before, indices, starts }: Before,
+        known: &[Known],
+        values: &FxHashMap<usize, Value>,
+    ) -> Result<(), String> {
+        if !self.encoded.contains_key(&edge) {
+            let made = match edge {
+                Some(edge) => self.side.step(&mut self.terms, edge),
+                None => Some(self.side.initial(&mut self.terms)),
+            };
+            self.encoded.insert(edge, made);
+        }
+        let name = self.side.name();
+        let edge_name = edge.map_or("the start".into(), |e| e.to_string());
+        let Some(Some((path, after))) = self.encoded.get(&edge) else {
+            return Err(format!("{name}: {edge_name} cannot be executed"));
+        };
         let mut meaning = Meaning {
             vars: FxHashMap::default(),
             parts: FxHashMap::default(),
@@ -191,9 +220,6 @@ impl<'s> Comparison<'s> {
         for (slot, value) in &before {
             meaning.vars.insert(self.start[*slot], value.clone());
         }
-        let slot = self.side.next_slot();
-        let value = Value::BitVec(bits(self.side.object_bits(), next.into()));
-        meaning.vars.insert(self.start[slot], value);
         let mut binder =
             Binder { terms: &self.terms, meaning, memo: Memo::default(), seen: FxHashSet::default() };
         // Slots that were not known before keep a free value that is the one they have now, if nothing
@@ -215,7 +241,7 @@ impl<'s> Comparison<'s> {
         if goals.have_a_model(&self.terms, &before, &starts, known) {
             Ok(())
         } else {
-            Err(format!("{name}: {edge}: {why}"))
+            Err(format!("{name}: {edge_name}: {why}"))
         }
     }
 }
@@ -319,7 +345,9 @@ pub fn compare_run(task: &Task, plain: bool, seed: u64, steps: u64) -> Result<u6
         &mut Discard,
         &mut watch,
     );
-    failure.map_or(Ok(comparison.compared), Err)
+    failure.map_or(Ok(()), Err)?;
+    comparison.finish(task)?;
+    Ok(comparison.compared)
 }
 
 #[test]

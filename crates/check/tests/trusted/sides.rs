@@ -44,6 +44,8 @@ pub trait Side {
     fn function(&self, func: FuncId) -> u64;
     fn functions_declared(&self) -> usize;
     fn start_slots(&self) -> Vec<Term>;
+    /// The state at the start of a run.
+    fn initial(&mut self, terms: &mut Terms) -> After;
     /// Executes an edge; nothing if it cannot be executed.
     fn step(&mut self, terms: &mut Terms, edge: EdgeId) -> Option<After>;
     fn known(&self, world: &World, book: &Book) -> Vec<Known>;
@@ -126,6 +128,11 @@ impl Side for PlainSide<'_> {
     }
     fn start_slots(&self) -> Vec<Term> {
         (0..self.encoder.layout.sorts.len()).map(|i| self.start.get(i)).collect()
+    }
+    fn initial(&mut self, terms: &mut Terms) -> After {
+        let first = self.encoder.initial(terms).expect("small images");
+        let slots = (0..self.encoder.layout.sorts.len()).map(|i| first.get(i)).collect();
+        (first.path, slots)
     }
     fn step(&mut self, terms: &mut Terms, edge: EdgeId) -> Option<After> {
         let next = self.encoder.step(terms, &self.start, edge)?;
@@ -257,6 +264,11 @@ impl Side for FastSide<'_> {
     fn start_slots(&self) -> Vec<Term> {
         (0..self.start.slots.len()).map(|i| self.start.slots.get(i)).collect()
     }
+    fn initial(&mut self, terms: &mut Terms) -> After {
+        let first = self.encoder.initial_state(terms);
+        let slots = (0..first.slots.len()).map(|i| first.slots.get(i)).collect();
+        (first.path, slots)
+    }
     fn step(&mut self, terms: &mut Terms, edge: EdgeId) -> Option<After> {
         let next = self.encoder.step(terms, &self.start, edge)?;
         let slots = (0..next.slots.len()).map(|i| next.slots.get(i)).collect();
@@ -332,7 +344,9 @@ impl Side for FastSide<'_> {
                     out.push(Known { slot: layout.region(id), index, value, compared });
                 }
             }
-            if let Some(status) = layout.status {
+            // The interpreter has room for some variables before their first life.
+            let lives = object.var.is_none_or(|v| !self.moves(v) || book.entered.contains(&v));
+            if let (Some(status), true) = (layout.status, lives) {
                 let index = bits(fast::OBJ_BITS, number.into());
                 let value = bits(fast::STATUS_BITS, if object.heap { fast::HEAP } else { fast::LIVE }.into());
                 out.push(Known {

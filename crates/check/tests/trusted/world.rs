@@ -37,6 +37,8 @@ pub struct Book {
     pub made: FxHashMap<ObjectId, u64>,
     /// Variables whose life is over: nobody reads them before the next one.
     pub left: FxHashSet<VarId>,
+    /// Variables that had a life.
+    pub entered: FxHashSet<VarId>,
 }
 
 impl Book {

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Breaks what verdicts rest on, place by place, and says which test notices.
+
+    scripts/mutants.py [--work DIR] [--only REGEX] [--again] [--limit SECONDS] [--table OUT.md]
+
+The mutants are in mutants.txt beside this script. All of them are built at once: the sources are copied to DIR, and
+each chosen place becomes a choice between what it was and what it shall be, made by the number in the environment
+variable PALISADE_MUTANT. Without it all tests must pass; how long each takes then gives the order in which they look
+at a mutant, the fastest first. A test that fails, panics or takes ten times as long as it did (and --limit seconds more)
+has noticed it. Results are kept in DIR, and a second call goes on with what nobody noticed; --again forgets them.
+"""
+import argparse, json, os, re, shutil, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+# Whose tests are asked about a mutant of a crate.
+TESTS = {
+    "lrat": ["lrat"],
+    "encode": ["encode", "check"],
+    "check": ["check"],
+    "reduce": ["reduce", "check"],
+}
+SWITCH = """//! The mutant that is switched on.
+
+pub(crate) fn is(number: u32) -> bool {
+    static CHOSEN: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *CHOSEN.get_or_init(|| std::env::var("PALISADE_MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(0)) == number
+}
+"""
+
+
+def mutants(path):
+    """Three lines each, under the name of a file in brackets: what is broken, the place, and the replacement. The
+    place stands between « and » in some of its surroundings, of which … leaves out a part."""
+    found, file, lines = [], None, []
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        line = line.rstrip("\n")
+        if line.startswith("["):
+            file = line.strip("[]")
+        elif line and not line.startswith("#"):
+            lines.append(line.strip())
+            if len(lines) == 3:
+                found.append({"file": file, "what": lines[0], "find": lines[1], "new": lines[2], "line": number})
+                lines = []
+    if lines:
+        sys.exit(f"{path}: the last mutant is incomplete")
+    return found
+
+
+def place(text, mutant):
+    """Start and end of what is replaced."""
+    def pattern(part):
+        return ".*?".join(re.escape(piece.strip(" ")) for piece in part.split("…"))
+    try:
+        before, rest = mutant["find"].split("«")
+        what, after = rest.split("»")
+    except ValueError:
+        sys.exit(f"mutants.txt:{mutant['line']}: the place is not marked")
+    space = lambda part: part[:len(part) - len(part.lstrip(" "))], lambda part: part[len(part.rstrip(" ")):]
+    expression = (pattern(before) + re.escape(space[1](before)) + "(" + pattern(what) + ")"
+                  + re.escape(space[0](after)) + pattern(after))
+    matches = list(re.finditer(expression, text, re.S))
+    if len(matches) != 1:
+        sys.exit(f"mutants.txt:{mutant['line']}: {len(matches)} places match: {mutant['find']}")
+    return matches[0].span(1)
+
+
+def mutate(text, chosen):
+    """The text with a switch at the place of each mutant."""
+    spans = {}
+    for mutant in chosen:
+        spans.setdefault(place(text, mutant), []).append(mutant)
+    ordered = sorted(spans)
+    for (_, end), (start, _) in zip(ordered, ordered[1:]):
+        if start < end:
+            sys.exit(f"mutants.txt: {text[start:start + 60]!r} is a part of another place")
+    for start, end in reversed(ordered):
+        old = text[start:end]
+        new = "".join(f"if crate::mutant::is({m['number']}) {{ {m['new']} }} else " for m in spans[start, end])
+        new += f"{{ {old} }}"
+        text = text[:start] + (new if old.endswith(";") else f"({new})") + text[end:]
+    return text
+
+
+def sources(work, found):
+    """Copies what is under version control, or would be, and puts the switches in."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], check=True,
+                            capture_output=True, text=True).stdout.split("\n")
+    texts = {}
+    for name in filter(None, listed):
+        source = os.path.join(ROOT, name)
+        if os.path.isfile(source):
+            texts[name] = open(source, "rb").read()
+    for file in {m["file"] for m in found}:
+        text = mutate(texts[file].decode(), [m for m in found if m["file"] == file])
+        texts[file] = text.encode()
+    for crate in {m["file"].split("/")[1] for m in found}:
+        lib = f"crates/{crate}/src/lib.rs"
+        texts[lib] += b"\nmod mutant;\n"
+        texts[f"crates/{crate}/src/mutant.rs"] = SWITCH.encode()
+    for name, text in texts.items():
+        path = os.path.join(work, name)
+        # What stays as it is must keep its time, or everything is built again.
+        if os.path.exists(path) and open(path, "rb").read() == text:
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as out:
+            out.write(text)
+
+
+def build(work):
+    """Builds the tests; gives the programs of each crate with the folder to run them in."""
+    crates = sorted({c for list in TESTS.values() for c in list})
+    command = ["cargo", "test", "--release", "--no-run", "--message-format=json"]
+    command += [word for c in crates for word in ("-p", f"palisade-{c}")]
+    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, text=True)
+    programs = []
+    for line in done.stdout.split("\n"):
+        message = json.loads(line) if line.startswith("{") else {}
+        if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
+            print(message["message"]["rendered"])
+        if message.get("executable") and message.get("profile", {}).get("test"):
+            folder = os.path.dirname(message["manifest_path"])
+            programs.append((os.path.basename(folder), message["target"]["name"], message["executable"], folder))
+    if done.returncode != 0:
+        sys.exit("the mutants do not build")
+    return [p for p in programs if p[0] in crates]
+
+
+class Test:
+    def __init__(self, crate, target, program, folder, name):
+        self.crate, self.program, self.folder, self.name = crate, program, folder, name
+        self.shown = f"{crate}: {name}" if target.startswith("palisade") else f"{crate}/{target}: {name}"
+        self.seconds = 0
+
+    def passes(self, number, limit):
+        """Whether it passes, and why it does not."""
+        environment = dict(os.environ, PALISADE_MUTANT=str(number), RUST_BACKTRACE="0")
+        started = time.monotonic()
+        try:
+            done = subprocess.run([self.program, "--exact", self.name, "--test-threads", "1"], cwd=self.folder,
+                                  env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return False, "hangs"
+        finally:
+            self.seconds = self.seconds or time.monotonic() - started
+        return done.returncode == 0, "crashes" if done.returncode < 0 else "fails"
+
+
+def tests(programs, limit):
+    """All tests, the fastest first; without a mutant they must pass."""
+    found = []
+    for crate, target, program, folder in programs:
+        listed = subprocess.run([program, "--list"], capture_output=True, text=True, cwd=folder).stdout
+        for line in listed.split("\n"):
+            if line.endswith(": test"):
+                found.append(Test(crate, target, program, folder, line[:-len(": test")]))
+    for test in found:
+        passes, why = test.passes(0, 600)
+        if not passes:
+            sys.exit(f"{test.shown} {why} without a mutant")
+    return sorted(found, key=lambda test: test.seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", default=os.path.join(tempfile.gettempdir(), "palisade-mutants"))
+    parser.add_argument("--only", default="", help="only mutants whose file or description matches")
+    parser.add_argument("--again", action="store_true", help="forget earlier results")
+    parser.add_argument("--limit", type=float, default=20, help="seconds that a test may take besides")
+    parser.add_argument("--table", help="where the table goes")
+    args = parser.parse_args()
+    found = mutants(os.path.join(HERE, "mutants.txt"))
+    for number, mutant in enumerate(found, 1):
+        mutant["number"] = number
+        mutant["key"] = "\t".join((mutant["file"], mutant["find"], mutant["new"]))
+    os.makedirs(args.work, exist_ok=True)
+    sources(args.work, found)
+    started = time.monotonic()
+    everything = tests(build(args.work), args.limit)
+    print(f"{len(found)} mutants, {len(everything)} tests; built and run once in {time.monotonic() - started:.0f} s")
+    kept = os.path.join(args.work, "results.json")
+    results = {} if args.again or not os.path.exists(kept) else json.load(open(kept))
+    for mutant in found:
+        if results.get(mutant["key"]) or not re.search(args.only, mutant["file"] + " " + mutant["what"]):
+            continue
+        crate = mutant["file"].split("/")[1]
+        # The tests of the crate itself come first where they are equally fast.
+        asked = [test for test in everything if test.crate in TESTS[crate]]
+        noticed = None
+        for test in asked:
+            passes, why = test.passes(mutant["number"], 10 * test.seconds + args.limit)
+            if not passes:
+                noticed = f"{test.shown} {why}" if why != "fails" else test.shown
+                break
+        results[mutant["key"]] = noticed
+        json.dump(results, open(kept, "w"), indent=0)
+        print(f"{mutant['number']:4} {mutant['file']}: {mutant['what']}: {noticed or 'NOT NOTICED'}", flush=True)
+    left = [m for m in found if not results.get(m["key"])]
+    print(f"{len(found) - len(left)} of {len(found)} are noticed")
+    if args.table:
+        table(args.table, found, results)
+    sys.exit(1 if left else 0)
+
+
+def table(path, found, results):
+    code = lambda text: "`" + text.replace("|", "\\|") + "`"
+    noticed = sum(bool(results.get(m["key"])) for m in found)
+    lines = ["# What the tests notice", "",
+             "`scripts/mutants.py --table docs/mutants.md` wrote this: each row is a place of the encoders, the reductions or the",
+             "checkers that was replaced as said, and the first test that noticed, the tests being asked from the fastest on.",
+             f"Of {len(found)} mutants {noticed} are noticed.", ""]
+    for file in dict.fromkeys(m["file"] for m in found):
+        lines += [f"## {file}", "", "| broken | was | is | noticed by |", "|---|---|---|---|"]
+        for m in (m for m in found if m["file"] == file):
+            old = m["find"].split("«")[1].split("»")[0]
+            lines.append(f"| {m['what']} | {code(old)} | {code(m['new'])} | {results.get(m['key']) or '**nobody**'} |")
+        lines.append("")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
