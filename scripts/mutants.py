@@ -56,13 +56,15 @@ def place(text, mutant):
         what, after = rest.split("»")
     except ValueError:
         sys.exit(f"mutants.txt:{mutant['line']}: the place is not marked")
-    space = lambda part: part[:len(part) - len(part.lstrip(" "))], lambda part: part[len(part.rstrip(" ")):]
-    expression = (pattern(before) + re.escape(space[1](before)) + "(" + pattern(what) + ")"
-                  + re.escape(space[0](after)) + pattern(after))
-    matches = list(re.finditer(expression, text, re.S))
+    # A space counts next to the place, but not next to what is left out.
+    left = before[len(before.rstrip(" ")):] if not before.rstrip(" ").endswith("…") else ""
+    right = after[:len(after) - len(after.lstrip(" "))] if not after.lstrip(" ").startswith("…") else ""
+    expression = pattern(before) + re.escape(left) + "(" + pattern(what) + ")" + re.escape(right) + pattern(after)
+    # Of those that end at the same place the shortest counts.
+    matches = {m.end(1): m.span(2) for m in re.finditer(f"(?=({expression}))", text, re.S)}
     if len(matches) != 1:
         sys.exit(f"mutants.txt:{mutant['line']}: {len(matches)} places match: {mutant['find']}")
-    return matches[0].span(1)
+    return next(iter(matches.values()))
 
 
 def mutate(text, chosen):

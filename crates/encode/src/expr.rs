@@ -417,11 +417,15 @@ fn overflow(terms: &mut Terms, ty: IntTy, op: BinOp, a: Term, b: Term, right: Sc
         (BinOp::Mul, false) => terms.umulo(a, b),
         (BinOp::Div | BinOp::Rem, true) => terms.sdivo(a, b),
         (BinOp::Shl, signed) => {
-            // The result leaves the type if shifting back does not give the operand.
+            // The result leaves the type if shifting back does not give the operand. A distance that C does
+            // not define has no result; no run goes on with it.
             let by = shift_amount(terms, ty, b, right);
+            let limit = terms.bv(u32::from(ty.bits), u64::from(ty.bits));
+            let defined = terms.ult(by, limit);
             let shifted = terms.shl(a, by);
             let back = if signed { terms.ashr(shifted, by) } else { terms.lshr(shifted, by) };
-            terms.ne(back, a)
+            let differs = terms.ne(back, a);
+            terms.and(defined, differs)
         }
         _ => terms.fls(),
     }

@@ -218,7 +218,7 @@ impl Generator {
                     "{ int in; int *ip = &in; *ip = y; x = *ip; }",
                 ])
                 .into(),
-            16 => self.rare(),
+            16 => self.any(Self::RARE).into(),
             17 | 18 => {
                 let cond = self.expr(2);
                 let _ = writeln!(self.text, "if ({cond}) {{");
@@ -239,54 +239,56 @@ impl Generator {
     }
 
     /// What is seldom done, each in its own way.
-    fn rare(&mut self) -> String {
-        let line = self.any(&[
-            "memmove((char *)t + 1, t, 9);",
-            "memcpy(t, (char *)gt + 2, 6);",
-            "memset(t, y, x & 7);",
-            "memcpy(&r, &gs, u & 7);",
-            "{ int v[(x & 3) + 1]; v[x & 3] = y; y = v[0]; }",
-            "p = (int *)(long)q;",
-            "p = q + (x & 1);",
-            "p = x ? &x : 0; if (!p) p = &y;",
-            "h = realloc(h, sizeof *h + 8);",
-            "{ int *w = calloc(2, 4); w[1] = x; y = w[0] + w[1]; if (x & 1) free(w); }",
-            "{ int *w = alloca(8); w[x & 1] = 3; y = w[x & 1]; }",
-            "d = sqrt(d);",
-            "printf(\"%d\", x);",
-            "c = str[x & 3];",
-            "str = other;",
-            "mb = r; mb.in.b = 7; x = mb.a;",
-            "{ struct rec z = {0}; r = z; }",
-            "{ static int kept; kept += x; y = kept; }",
-            "bytes(&r); bytes(&un);",
-            "{ struct rec *o = h; free(h); h = malloc(sizeof *h); *h = r; y = o == h; }",
-            "__VERIFIER_assume(x != 77);",
-            "ul = (unsigned long)&t[x & 3]; q = (int *)ul;",
-            "d = -d; f = -f; ld = ld / 3;",
-            "d = d / (x - x); f = (float)d;",
-            "b = __builtin_add_overflow(u, 4000000000u, &u);",
-            "b = __builtin_sub_overflow(u, 7u, &u);",
-            "b = __builtin_mul_overflow(u, 70000u, &u);",
-            "b = __builtin_mul_overflow(x, 70000, &x);",
-            "free(0);",
-            "free(h); h = malloc(sizeof *h); free(x ? h : 0); h = calloc(1, sizeof *h);",
-            "{ char *w = (char *)str; if (x & 1) w[0] = 1; }",
-            "q = &t[2]; y = q[-(x & 1)]; p = q - (x & 2);",
-            "{ int *w = &t[3]; y = w[x & 1]; }",
-            "if (x & 1) free((char *)h + 4);",
-            "if (x & 2) { free(h); y = h->a; }",
-            "{ int *w; { int in = x; w = &in; } y = x ? *w : 1; }",
-            "x = -2147483647 - 1; y = x / (u & 1 ? -1 : 2);",
-            "x = y << (u & 31); l = l << 40; x = -x;",
-            "x = x * y; y = x - g; g = y + x;",
-            "*(int *)((char *)t + 13) = 5;",
-        ]);
-        line.into()
+    pub const RARE: &[&str] = &[
+        "memmove((char *)t + 1, t, 9);",
+        "memcpy(t, (char *)gt + 2, 6);",
+        "memset(t, y, x & 7);",
+        "memcpy(&r, &gs, u & 7);",
+        "{ int v[(x & 3) + 1]; v[x & 3] = y; y = v[0]; }",
+        "p = (int *)(long)q;",
+        "p = q + (x & 1);",
+        "p = x ? &x : 0; if (!p) p = &y;",
+        "h = realloc(h, sizeof *h + 8);",
+        "{ int *w = calloc(2, 4); w[1] = x; y = w[0] + w[1]; if (x & 1) free(w); }",
+        "{ int *w = alloca(8); w[x & 1] = 3; y = w[x & 1]; }",
+        "d = sqrt(d);",
+        "printf(\"%d\", x);",
+        "c = str[x & 3];",
+        "str = other;",
+        "mb = r; mb.in.b = 7; x = mb.a;",
+        "{ struct rec z = {0}; r = z; }",
+        "{ static int kept; kept += x; y = kept; }",
+        "bytes(&r); bytes(&un);",
+        "{ struct rec *o = h; free(h); h = malloc(sizeof *h); *h = r; y = o == h; }",
+        "__VERIFIER_assume(x != 77);",
+        "ul = (unsigned long)&t[x & 3]; q = (int *)ul;",
+        "d = -d; f = -f; ld = ld / 3;",
+        "d = d / (x - x); f = (float)d;",
+        "b = __builtin_add_overflow(u, 4000000000u, &u);",
+        "b = __builtin_sub_overflow(u, 7u, &u);",
+        "b = __builtin_mul_overflow(u, 70000u, &u);",
+        "b = __builtin_mul_overflow(x, 70000, &x);",
+        "free(0);",
+        "free(h); h = malloc(sizeof *h); free(x ? h : 0); h = calloc(1, sizeof *h);",
+        "{ char *w = (char *)str; if (x & 1) w[0] = 1; }",
+        "q = &t[2]; y = q[-(x & 1)]; p = q - (x & 2);",
+        "{ int *w = &t[3]; y = w[x & 1]; }",
+        "if (x & 1) free((char *)h + 4);",
+        "if (x & 2) { free(h); y = h->a; }",
+        "{ int *w; { int in = x; w = &in; } y = x ? *w : 1; }",
+        "x = -2147483647 - 1; y = x / (u & 1 ? -1 : 2);",
+        "x = y << (u & 31); l = l << 40; x = -x;",
+        "x = x * y; y = x - g; g = y + x;",
+        "*(int *)((char *)t + 13) = 5;",
+    ];
+
+    /// A program that does something with all kinds of variables.
+    pub fn around(statements: &str) -> String {
+        format!("{}{statements} return 0; }}\n", Self::PROLOGUE)
     }
 
-    pub fn program(seed: u64) -> String {
-        let text = "int __VERIFIER_nondet_int(void); void reach_error(void); void *malloc(unsigned long);
+    /// Declarations of all that statements use.
+    const PROLOGUE: &str = "int __VERIFIER_nondet_int(void); void reach_error(void); void *malloc(unsigned long);
             void *calloc(unsigned long, unsigned long); void free(void *);
             void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long);
             void *memmove(void *, const void *, unsigned long); void *realloc(void *, unsigned long);
@@ -304,7 +306,9 @@ impl Generator {
               struct rec r = {4, 5, 6, 7, {8}}; struct rec *rp = &r; int *p = &x, *q = gp; int *pp[2] = {&x, &y};
               int (*fn)(int) = one; unsigned char uc = 200; _Bool b = 1; long double ld = 0.5L;
               unsigned long ul = 9; const char *other = \"abc\"; struct rec *h = malloc(sizeof *h); *h = r;\n";
-        let mut this = Generator { rng: Rng::new(seed), text: text.into(), counters: 0 };
+
+    pub fn program(seed: u64) -> String {
+        let mut this = Generator { rng: Rng::new(seed), text: Self::PROLOGUE.into(), counters: 0 };
         this.statements(8, 2);
         this.text.push_str("return 0; }\n");
         this.text

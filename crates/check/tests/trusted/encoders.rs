@@ -350,12 +350,20 @@ pub fn compare_run(task: &Task, plain: bool, seed: u64, steps: u64) -> Result<u6
     Ok(comparison.compared)
 }
 
+/// Properties that ask about all that states consist of.
+fn properties() -> Vec<Property> {
+    let named = |name| Property::named(name).expect("there is such a property");
+    let more = ["valid-deref", "no-overflow", "valid-free", "valid-memcleanup", "valid-memtrack"];
+    [Property::assertions()].into_iter().chain(more.map(named)).collect()
+}
+
+/// After so many failures nothing new is learned.
+const ENOUGH: usize = 5;
+
 #[test]
 fn executed_edges_are_models_of_both_encodings() {
     let (first, count) = (size("PALISADE_ENCODED_FROM", 0), size("PALISADE_ENCODED", 100));
-    let named = |name| Property::named(name).expect("there is such a property");
-    let more = ["valid-deref", "no-overflow", "valid-free", "valid-memcleanup", "valid-memtrack"];
-    let properties: Vec<Property> = [Property::assertions()].into_iter().chain(more.map(named)).collect();
+    let properties = properties();
     let mut compared = [0, 0];
     let mut failures: Vec<String> = Vec::new();
     for seed in first..first + count {
@@ -369,22 +377,82 @@ fn executed_edges_are_models_of_both_encodings() {
                 Err(why) => failures.push(format!("seed {seed}: {why}\n{}\n{text}", edges(&task, &why))),
             }
         }
+        if failures.len() >= ENOUGH {
+            break;
+        }
     }
     let first = failures.iter().map(|f| f.lines().take(2).collect::<Vec<_>>().join(" "));
-    let first: Vec<String> = first.take(20).collect();
+    let first: Vec<String> = first.collect();
     assert!(failures.is_empty(), "{} fail:\n{}\n{}", failures.len(), first.join("\n"), failures[0]);
     eprintln!("{count} programs: {} values compared, {} with the fast encoder", compared[1], compared[0]);
     assert!(compared[0] > 100 * count && compared[1] > 100 * count, "{compared:?}");
 }
 
-/// Compares a few runs of a program.
-fn agree(text: &str, property: &Property, model: DataModel) {
+/// Compares runs of a program.
+fn agree(text: &str, property: &Property, model: DataModel, seeds: std::ops::Range<u64>) {
     let source = Arc::new(compile(text, property, model));
     let task = Task::whole(&source, 2, 10_000).expect("small");
-    for (plain, seed) in [(true, 0), (false, 0), (true, 1), (false, 1), (true, 2), (false, 2)] {
-        if let Err(why) = compare_run(&task, plain, seed, 1_000) {
+    for (plain, seed) in seeds.flat_map(|seed| [(true, seed), (false, seed)]) {
+        if let Err(why) = compare_run(&task, plain, seed, 2_000) {
             panic!("{why}\n{}\n{text}", edges(&task, &why));
         }
+    }
+}
+
+/// What random programs do seldom, each in a program of its own for each property.
+#[test]
+fn every_statement() {
+    for (i, line) in Generator::RARE.iter().enumerate() {
+        for (seed, property) in (0..).zip(&properties()) {
+            let model = if (i as u64 + seed) % 4 == 3 { DataModel::Ilp32 } else { DataModel::Lp64 };
+            let odd = Generator::around(&format!("x = __VERIFIER_nondet_int() | 1; y = 3; {line} {line}"));
+            agree(&odd, property, model, seed..seed + 1);
+            let any =
+                Generator::around(&format!("u = x = __VERIFIER_nondet_int() & 6; {line} u = 1; {line}"));
+            agree(&any, property, model, seed..seed + 1);
+        }
+    }
+}
+
+/// Every operator on every type.
+#[test]
+fn every_operator() {
+    let integers = ["char", "unsigned char", "short", "int", "unsigned", "long", "unsigned long", "_Bool"];
+    let types = integers.into_iter().chain(["float", "double", "long double"]);
+    for (i, ty) in types.enumerate() {
+        let mut body = String::new();
+        let operators: &[&str] = if i < integers.len() {
+            &["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "<=", "==", "!=", "&&", "||"]
+        } else {
+            &["+", "-", "*", "/", "<", "<=", "==", "!=", "&&", "||"]
+        };
+        for op in operators {
+            let right = match *op {
+                "<<" | ">>" => "((long)b & 7)",
+                "/" | "%" => "(b ? b : 1)",
+                _ => "b",
+            };
+            body.push_str(&format!("r = a {op} {right}; v = r; if (a {op} {right}) w = (int)r + 1;\n"));
+        }
+        for to in ["char", "unsigned short", "int", "unsigned long", "float", "double", "_Bool"] {
+            body.push_str(&format!("{{ {to} z = ({to})a; v = z; }}\n"));
+        }
+        body.push_str("r = -a; v = !a; r = a ? b : 2; r = a > 3 ? a : b;\n");
+        if i < integers.len() {
+            body.push_str("r = ~a; a++; --b; r = a; r += b;\n");
+        }
+        let text = format!(
+            "int __VERIFIER_nondet_int(void); {ty} r; double v; int w;
+             {ty} make(void) {{ int i = __VERIFIER_nondet_int(); return i & 1 ? i : i % 50 / 3.0; }}
+             int main(void) {{ {ty} a = make(), b = make(); {body} return w; }}"
+        );
+        agree(&text, &Property::assertions(), DataModel::Lp64, 0..6);
+        agree(
+            &text,
+            &Property::named("no-overflow").expect("there is such a property"),
+            DataModel::Ilp32,
+            0..6,
+        );
     }
 }
 
@@ -394,7 +462,7 @@ fn what_does_not_fit_into_an_integer() {
     for model in [DataModel::Lp64, DataModel::Ilp32] {
         let text = "int a; int main(void) { float f = (unsigned)-1; a = (char)((int)f / 3);
             if ((int)f + 5 > 7) a = (int)f % 2 - 1; return a; }";
-        agree(text, &Property::assertions(), model);
+        agree(text, &Property::assertions(), model, 0..3);
     }
 }
 
@@ -402,7 +470,8 @@ fn what_does_not_fit_into_an_integer() {
 #[test]
 fn a_live_object_may_be_tracked() {
     let text = "void *malloc(unsigned long); int *kept; int main(void) { kept = malloc(4); return 0; }";
-    agree(text, &Property::named("valid-memtrack").expect("there is such a property"), DataModel::Lp64);
+    let property = Property::named("valid-memtrack").expect("there is such a property");
+    agree(text, &property, DataModel::Lp64, 0..2);
 }
 
 /// The edge that a failure names, as text.

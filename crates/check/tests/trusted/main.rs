@@ -5,5 +5,7 @@ mod common;
 mod csmith;
 mod encoders;
 mod refused;
+mod replays;
+mod rules;
 mod sides;
 mod world;
