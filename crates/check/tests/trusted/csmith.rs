@@ -49,12 +49,12 @@ fn programs_of_csmith_are_models_of_both_encodings() {
     for seed in first + 1..=first + count {
         let text = program(seed, &include);
         let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
-        let Ok(task) = Task::whole(&source, 2, 30_000) else {
+        let Ok(task) = Task::whole(&source, 2, 5_000) else {
             large += 1;
             continue;
         };
         for plain in [true, false] {
-            match compare_run(&task, plain, seed, 100_000) {
+            match compare_run(&task, plain, seed, 50_000) {
                 Ok(n) => compared[usize::from(plain)] += n,
                 Err(why) => failures.push(format!("seed {seed}: {why}\n{}", edges(&task, &why))),
             }
@@ -66,5 +66,5 @@ fn programs_of_csmith_are_models_of_both_encodings() {
         compared[1], compared[0]
     );
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
-    assert!(compared.iter().all(|n| *n > 100 * small), "{compared:?}");
+    assert!(compared.iter().all(|n| *n >= 100 * small), "{compared:?}");
 }

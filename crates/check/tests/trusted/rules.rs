@@ -122,6 +122,64 @@ fn facts_are_initial_and_inductive() {
     accepted(&still, &Certificate::Invariants(facts(&still, &[("g", CmpOp::Ne, 0)])));
 }
 
+/// Two ways back to the head of a loop, one of which breaks the fact.
+#[test]
+fn every_way_back_is_followed() {
+    for (one, other) in [(5, 1), (1, 5)] {
+        let body = format!(
+            "int x = 0; while (__VERIFIER_nondet_int()) {{ if (x == 5) reach_error();
+             if (__VERIFIER_nondet_int()) {{ x = {one}; continue; }} x = {other}; }}"
+        );
+        let wrong = task("", &body);
+        for certificate in [
+            Certificate::Invariants(facts(&wrong, &[("x", CmpOp::Ne, 5)])),
+            induction(1, facts(&wrong, &[("x", CmpOp::Ne, 5)])),
+            induction(3, facts(&wrong, &[])),
+            cover(&wrong, "x", &[0, 1]),
+        ] {
+            refused(&wrong, &certificate);
+        }
+    }
+}
+
+/// The task of an automaton, as it is.
+fn automaton(text: &str) -> Task {
+    let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
+    palisade_reduce::task(&Arc::new(program), 2, 10_000).expect("small")
+}
+
+/// The entry is the head of a loop; the fact is kept, but does not hold at the start.
+#[test]
+fn a_loop_at_the_very_start() {
+    let text = |first: u32| {
+        format!(
+            "global g: i32 = {{ @0 {first}:i32 }}; fn main() -> i32 {{ loop a -> b: check assertion g != 0;
+             b -> a: g = g | 0; }} entry main;"
+        )
+    };
+    for (task, refuse) in [(automaton(&text(0)), true), (automaton(&text(3)), false)] {
+        for k in [None, Some(0), Some(1)] {
+            let pool = facts(&task, &[("g", CmpOp::Ne, 0)]);
+            let certificate = k.map_or(Certificate::Invariants(pool.clone()), |k| induction(k, pool));
+            if refuse { refused(&task, &certificate) } else { accepted(&task, &certificate) }
+        }
+    }
+}
+
+/// Branches whose conditions do not exclude each other: both are followed.
+#[test]
+fn branches_that_overlap() {
+    for (one, other) in [(1, 2), (2, 1)] {
+        let task = automaton(&format!(
+            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < 5;
+             a -> c: assume x < 9; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
+             d -> exit: return 0; }} entry main;"
+        ));
+        refused(&task, &bounds(&task, 0));
+        refused(&task, &Certificate::Invariants(facts(&task, &[])));
+    }
+}
+
 /// A fact that needs another one, which is wrong.
 #[test]
 fn facts_that_facts_need_are_shown() {
@@ -132,6 +190,11 @@ fn facts_that_facts_need_are_shown() {
     let list = [("x", CmpOp::Ne, 5), ("y", CmpOp::Ne, 1)];
     refused(&wrong, &Certificate::Invariants(facts(&wrong, &list)));
     refused(&wrong, &induction(0, facts(&wrong, &list)));
+    let nested = "int x = 0, y = 0; while (__VERIFIER_nondet_int()) { if (x == 5) reach_error(); y = 0;
+        while (__VERIFIER_nondet_int()) y = __VERIFIER_nondet_int() & 1; if (y == 1) x = 5; }";
+    let nested = task("", nested);
+    refused(&nested, &Certificate::Invariants(facts(&nested, &list)));
+    refused(&nested, &induction(0, facts(&nested, &list)));
     let right = task("", &body.replace("& 1", "& 2"));
     accepted(&right, &Certificate::Invariants(facts(&right, &list)));
     accepted(&right, &induction(0, facts(&right, &list)));
@@ -147,6 +210,19 @@ fn induction_has_a_base_and_a_step() {
     for wrong in [&first, &behind] {
         for k in 2..5 {
             refused(wrong, &induction(k, facts(wrong, &[])));
+        }
+    }
+    // The second loop is reached in two ways at a time, and only one of them leads to the error.
+    let two_ways = |first: u32, second: u32| {
+        let body = format!(
+            "int x = 3, i = 0; while (i == 0 && __VERIFIER_nondet_int()) i = 1; x = i == 0 ? {first} : {second};
+             while (__VERIFIER_nondet_int()) {{ if (x == 1) reach_error(); x = x == 0 ? 1 : 3; }}"
+        );
+        task("", &body)
+    };
+    for wrong in [two_ways(0, 3), two_ways(3, 0)] {
+        for k in 4..6 {
+            refused(&wrong, &induction(k, facts(&wrong, &[])));
         }
     }
     let right = task("", &format!("int x = 3; {SECOND}"));
@@ -229,6 +305,10 @@ fn all_passes_are_followed() {
     refused(&right, &bounds(&right, 3));
     refused(&wrong, &bounds(&wrong, 4));
     refused(&wrong, &bounds(&wrong, 2));
+    let nested = "int n = __VERIFIER_nondet_int(), i = 0, s = 0; if (n < 0 || n > 2) return 0;
+        while (i < 2) { int j = 0; while (j < n) { j++; s++; } i++; } if (s == 4) reach_error();";
+    let nested = task("", nested);
+    refused(&nested, &bounds(&nested, 3));
     let jump = "int x = 0; if (__VERIFIER_nondet_int()) goto inside;
         while (x < 3) { x++; inside: x++; if (x == 1) reach_error(); }";
     let jump = task("", jump);
@@ -332,5 +412,36 @@ fn contracts_belong_to_their_program() {
         let certificate =
             Certificate::Contracts { contracts: Vec::new(), woven: Box::new(woven.clone()), proof };
         refused(&wrong, &certificate);
+    }
+}
+
+/// Where functions are not followed, what they may do is still done.
+#[test]
+fn outlined_functions_may_do_all_they_did() {
+    let globals = "int g = 1, h = 1, t[3]; int *gp = &h; long busy(long n) { n = n * 3 + 1; n ^= n >> 3; return n * 7; }
+        void sets(void) { g = 2; } void deep(void) { sets(); } void stores(int *p) { *p = 2; }
+        void element(int i) { t[i & 1] = 2; } void through(void) { *gp = 2; }
+        void fails(int n) { if (n == 3) reach_error(); } void calls(int n) { fails(n); }
+        int gives(int n) { return n + 1; }";
+    for body in [
+        "sets(); if (g == 2) reach_error();",
+        "deep(); if (g == 2) reach_error();",
+        "int x = 1; stores(&x); if (x == 2) reach_error();",
+        "element(__VERIFIER_nondet_int()); if (t[1] == 2) reach_error();",
+        "through(); if (h == 2) reach_error();",
+        "fails(__VERIFIER_nondet_int());",
+        "calls(__VERIFIER_nondet_int());",
+        "if (gives(__VERIFIER_nondet_int()) == 2) reach_error();",
+        "if (busy(__VERIFIER_nondet_int()) == 2) reach_error();",
+        "g = (int)busy(3); int x = g; g = 5; sets(); if (g != 5) reach_error(); h = x;",
+    ] {
+        // A function that is never asked about is left out, whatever the others are.
+        let text = format!("{HEAD}{globals} int main(void) {{ busy(1); {body} return 0; }}");
+        let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
+        let Ok(task) = palisade_reduce::outline::task(&source, 0, 10_000, 0) else {
+            panic!("nothing is outlined: {body}")
+        };
+        let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
+        assert!(matches!(result, Err(Rejection::Wrong(_))), "{body}: {result:?}");
     }
 }
