@@ -213,16 +213,17 @@ def main():
 
 def table(path, found, results):
     code = lambda text: "`" + text.replace("|", "\\|") + "`"
-    noticed = sum(bool(results.get(m["key"])) for m in found)
+    seen = [m for m in found if m["key"] in results]
+    noticed = sum(bool(results[m["key"]]) for m in seen)
     lines = ["# What the tests notice", "",
              "`scripts/mutants.py --table docs/mutants.md` wrote this: each row is a place of the encoders, the reductions or the",
              "checkers that was replaced as said, and a test that noticed.",
-             f"Of {len(found)} mutants {noticed} are noticed.", ""]
-    for file in dict.fromkeys(m["file"] for m in found):
+             f"Of {len(found)} mutants {len(seen)} were tried, and {noticed} of these are noticed.", ""]
+    for file in dict.fromkeys(m["file"] for m in seen):
         lines += [f"## {file}", "", "| broken | was | is | noticed by |", "|---|---|---|---|"]
-        for m in (m for m in found if m["file"] == file):
+        for m in (m for m in seen if m["file"] == file):
             old = m["find"].split("«")[1].split("»")[0]
-            lines.append(f"| {m['what']} | {code(old)} | {code(m['new'])} | {results.get(m['key']) or '**nobody**'} |")
+            lines.append(f"| {m['what']} | {code(old)} | {code(m['new'])} | {results[m['key']] or '**nobody**'} |")
         lines.append("")
     with open(path, "w", encoding="utf-8") as out:
         out.write("\n".join(lines))
