@@ -148,11 +148,18 @@ impl Encoder<'_> {
                 }
                 any
             }
+            ExprKind::HeapEmpty => self.heap_empty(terms, s),
             // An object that is alive may or may not be reachable; that none is alive is what can
-            // be shown with certainty.
-            ExprKind::HeapEmpty | ExprKind::HeapTracked => {
-                let zero = terms.bv(COUNT_BITS, 0);
-                terms.eq(s.slots.get(self.layout.heap_count), zero)
+            // be shown with certainty. A step may go on either way.
+            ExprKind::HeapTracked => {
+                let empty = self.heap_empty(terms, s);
+                if self.at.is_none() || terms.bool_value(empty) == Some(true) {
+                    return empty;
+                }
+                let choice = self.unknown(terms, Sort::BitVec(1), false);
+                let one = terms.bv(1, 1);
+                let reachable = terms.eq(choice, one);
+                terms.or(empty, reachable)
             }
             _ => {
                 let value = match program.exprs[e].kind {
@@ -169,6 +176,11 @@ impl Encoder<'_> {
                 terms.eq(value, one)
             }
         }
+    }
+
+    fn heap_empty(&mut self, terms: &mut Terms, s: &State) -> Term {
+        let zero = terms.bv(COUNT_BITS, 0);
+        terms.eq(s.slots.get(self.layout.heap_count), zero)
     }
 
     fn compare(&mut self, terms: &mut Terms, s: &State, op: CmpOp, a: ExprId, b: ExprId) -> Term {
@@ -405,11 +417,15 @@ fn overflow(terms: &mut Terms, ty: IntTy, op: BinOp, a: Term, b: Term, right: Sc
         (BinOp::Mul, false) => terms.umulo(a, b),
         (BinOp::Div | BinOp::Rem, true) => terms.sdivo(a, b),
         (BinOp::Shl, signed) => {
-            // The result leaves the type if shifting back does not give the operand.
+            // The result leaves the type if shifting back does not give the operand. A distance that C does
+            // not define has no result; no run goes on with it.
             let by = shift_amount(terms, ty, b, right);
+            let limit = terms.bv(u32::from(ty.bits), u64::from(ty.bits));
+            let defined = terms.ult(by, limit);
             let shifted = terms.shl(a, by);
             let back = if signed { terms.ashr(shifted, by) } else { terms.lshr(shifted, by) };
-            terms.ne(back, a)
+            let differs = terms.ne(back, a);
+            terms.and(defined, differs)
         }
         _ => terms.fls(),
     }

@@ -168,3 +168,35 @@ fn assumptions_are_what_the_last_clause_negates() {
     // A name is not given twice, once it is confirmed.
     assert!(log.derived(7, &[], &[]).is_err());
 }
+
+/// Each rule alone: what it refuses, nothing else does.
+#[test]
+fn every_rule_refuses_something() {
+    let clauses = vec![vec![1], vec![-1], vec![2, 3]];
+    let proof = |steps: &[(&[Lit], &[Clause])]| Proof {
+        inputs: 3,
+        steps: steps.iter().map(|(lits, hints)| (lits.to_vec(), hints.to_vec())).collect(),
+    };
+    let right = proof(&[(&[], &[0, 1])]);
+    assert_eq!(right.check(inputs(&clauses), &[]), Ok(()));
+    assert!(right.check(inputs(&clauses[..2]), &[]).is_err(), "another number of inputs");
+    assert!(proof(&[]).check(inputs(&clauses), &[]).is_err(), "nothing is shown");
+    assert!(proof(&[(&[], &[2])]).check(inputs(&clauses), &[]).is_err(), "a step that does not follow");
+    assert!(proof(&[(&[2], &[2])]).check(inputs(&clauses), &[-2]).is_err(), "the same with assumptions");
+    let mut log = Log::new();
+    for (name, c) in clauses.iter().enumerate() {
+        log.input(Some(name as u64), c).expect("literals in range");
+    }
+    log.derived(5, &[], &[2]).expect("a new name");
+    assert!(log.confirm(5, &[]).is_err(), "a step that does not follow");
+    log.derived(6, &[3], &[2]).expect("a new name");
+    log.derived(7, &[], &[0, 1]).expect("a new name");
+    assert_eq!(log.confirm(7, &[]), Ok(()));
+    // There is one coding of each proof, and of each number.
+    let bytes = right.to_bytes();
+    assert_eq!(Proof::from_bytes(&bytes).as_ref(), Ok(&right));
+    assert!(Proof::from_bytes(&[&bytes[..], &[0]].concat()).is_err(), "something is left over");
+    assert!(Proof::from_bytes(&[&[bytes[0] | 0x80, 0], &bytes[1..]].concat()).is_err(), "a longer coding");
+    assert!(Proof::from_bytes(&[0xff, 0xff, 0xff, 0xff, 0x1f, 0]).is_err(), "a number that is too large");
+    assert!(Proof::from_bytes(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_ok(), "the largest one");
+}

@@ -1,5 +1,11 @@
 //! Tests of what verdicts rest on: both encoders against the interpreter, and both checkers against runs.
 
+mod binder;
 mod common;
+mod csmith;
 mod encoders;
 mod refused;
+mod replays;
+mod rules;
+mod sides;
+mod world;

@@ -1,0 +1,447 @@
+//! Every rule of a proof has a program that is wrong and a certificate that would do but for this rule: both
+//! checkers must refuse it. Beside each stands a program that is right, for which they accept the like.
+
+use crate::common::compile;
+use palisade_base::{Budget, Stop};
+use palisade_cfa::*;
+use palisade_check::court::Court;
+use palisade_check::{Rejection, plain, reduced, sampled};
+use palisade_evidence::{Certificate, Cover, Invariants};
+use palisade_property::Property;
+use palisade_task::Task;
+use std::sync::Arc;
+
+const HEAD: &str = "int __VERIFIER_nondet_int(void); void reach_error(void); ";
+
+/// The reduced task of the body of `main`, behind some globals.
+fn task(globals: &str, body: &str) -> Task {
+    let text = format!("{HEAD}{globals} int main(void) {{ {body} return 0; }}");
+    let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
+    palisade_reduce::task(&source, 2, 10_000).expect("small")
+}
+
+fn named(task: &Task, name: &str) -> VarId {
+    let mut vars = task.program.vars.iter_enumerated();
+    vars.find(|(_, v)| &*v.name == name).map(|(id, _)| id).expect("there is such a variable")
+}
+
+fn heads(task: &Task) -> Vec<LocId> {
+    task.program.analyse().loop_heads(task.program.entry).collect()
+}
+
+/// Comparisons of variables with numbers, at all loop heads.
+fn facts(task: &Task, list: &[(&str, CmpOp, i128)]) -> Invariants {
+    let p = &task.program;
+    let mut pool = Invariants::none(p);
+    for &(name, op, number) in list {
+        let (left, right) = (pool.var(p, named(task, name)), pool.int(IntTy::I32, number));
+        let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(op, left, right));
+        pool.at.extend(heads(task).into_iter().map(|head| (head, fact)));
+    }
+    pool
+}
+
+/// The same values of a variable at all loop heads.
+fn cover(task: &Task, name: &str, values: &[u128]) -> Certificate {
+    let var = named(task, name);
+    let states = heads(task).into_iter().flat_map(|h| values.iter().map(move |v| (h, vec![(var, *v)])));
+    Certificate::Cover(Cover { states: states.collect() })
+}
+
+fn bounds(task: &Task, n: u32) -> Certificate {
+    Certificate::Unrolling { bounds: heads(task).into_iter().map(|h| (h, n)).collect() }
+}
+
+fn checked(task: &Task, certificate: &Certificate) -> [Result<(), Rejection>; 3] {
+    let budget = Budget::unlimited();
+    [
+        reduced(task, certificate, &Court::new(&budget)),
+        plain::check(task, certificate, &Court::plain(&budget)),
+        reduced(task, certificate, &Court::confirming(&budget)),
+    ]
+}
+
+#[track_caller]
+fn accepted(task: &Task, certificate: &Certificate) {
+    assert_eq!(checked(task, certificate), [Ok(()), Ok(()), Ok(())]);
+}
+
+#[track_caller]
+fn refused(task: &Task, certificate: &Certificate) {
+    for result in checked(task, certificate) {
+        assert!(matches!(result, Err(Rejection::Wrong(_))), "{result:?}");
+    }
+}
+
+fn induction(k: u32, invariants: Invariants) -> Certificate {
+    Certificate::KInduction { k, invariants }
+}
+
+/// An error before the first loop head.
+#[test]
+fn the_way_to_the_first_loop_is_followed() {
+    let loops = "int x = 0; while (__VERIFIER_nondet_int()) { x = !x; if (x == 2) reach_error(); }";
+    let wrong = task("", &format!("if (__VERIFIER_nondet_int() == 3) reach_error(); {loops}"));
+    let right = task("", loops);
+    for (task, refuse) in [(&wrong, true), (&right, false)] {
+        let small = facts(task, &[("x", CmpOp::Le, 1), ("x", CmpOp::Lt, 2)]);
+        for certificate in [
+            Certificate::Invariants(small.clone()),
+            induction(0, small.clone()),
+            induction(2, small),
+            cover(task, "x", &[0, 1]),
+        ] {
+            if refuse { refused(task, &certificate) } else { accepted(task, &certificate) }
+        }
+    }
+}
+
+/// Facts that hold at the start and are not kept, and facts that are kept and do not hold at the start.
+#[test]
+fn facts_are_initial_and_inductive() {
+    let counts = task("", "int x = 0; while (__VERIFIER_nondet_int()) { if (x == 3) reach_error(); x++; }");
+    let stays = task("", "int x = 5; while (__VERIFIER_nondet_int()) { if (x == 5) reach_error(); x = x; }");
+    let global =
+        task("int g;", "while (1) { if (g == 0 && __VERIFIER_nondet_int()) reach_error(); g = g * 2; }");
+    for k in [None, Some(0), Some(1)] {
+        let proof =
+            |pool: Invariants| k.map_or(Certificate::Invariants(pool.clone()), |k| induction(k, pool));
+        refused(&counts, &proof(facts(&counts, &[("x", CmpOp::Ne, 3)])));
+        refused(&counts, &proof(facts(&counts, &[("x", CmpOp::Lt, 3)])));
+        refused(&stays, &proof(facts(&stays, &[])));
+        refused(&global, &proof(facts(&global, &[("g", CmpOp::Ne, 0)])));
+    }
+    let kept =
+        "int x = 5; while (__VERIFIER_nondet_int()) { if (x == 4) reach_error(); x = x == 5 ? 6 : 5; }";
+    let kept = task("", kept);
+    accepted(&kept, &Certificate::Invariants(facts(&kept, &[("x", CmpOp::Ne, 4), ("x", CmpOp::Le, 9)])));
+    refused(&kept, &Certificate::Invariants(facts(&kept, &[])));
+    accepted(&kept, &induction(1, facts(&kept, &[])));
+    let still =
+        task("int g = 1;", "while (1) { if (g == 0 && __VERIFIER_nondet_int()) reach_error(); g = g | 1; }");
+    accepted(&still, &Certificate::Invariants(facts(&still, &[("g", CmpOp::Ne, 0)])));
+}
+
+/// Two ways back to the head of a loop, one of which breaks the fact.
+#[test]
+fn every_way_back_is_followed() {
+    for (one, other) in [(5, 1), (1, 5)] {
+        let body = format!(
+            "int x = 0; while (__VERIFIER_nondet_int()) {{ if (x == 5) reach_error();
+             if (__VERIFIER_nondet_int()) {{ x = {one}; continue; }} x = {other}; }}"
+        );
+        let wrong = task("", &body);
+        for certificate in [
+            Certificate::Invariants(facts(&wrong, &[("x", CmpOp::Ne, 5)])),
+            induction(1, facts(&wrong, &[("x", CmpOp::Ne, 5)])),
+            induction(3, facts(&wrong, &[])),
+            cover(&wrong, "x", &[0, 1]),
+        ] {
+            refused(&wrong, &certificate);
+        }
+    }
+}
+
+/// The task of an automaton, as it is.
+fn automaton(text: &str) -> Task {
+    let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
+    palisade_reduce::task(&Arc::new(program), 2, 10_000).expect("small")
+}
+
+/// The entry is the head of a loop; the fact is kept, but does not hold at the start.
+#[test]
+fn a_loop_at_the_very_start() {
+    let text = |first: u32| {
+        format!(
+            "global g: i32 = {{ @0 {first}:i32 }}; fn main() -> i32 {{ loop a -> b: check assertion g != 0;
+             b -> a: g = g | 0; }} entry main;"
+        )
+    };
+    for (task, refuse) in [(automaton(&text(0)), true), (automaton(&text(3)), false)] {
+        for k in [None, Some(0), Some(1)] {
+            let pool = facts(&task, &[("g", CmpOp::Ne, 0)]);
+            let certificate = k.map_or(Certificate::Invariants(pool.clone()), |k| induction(k, pool));
+            if refuse { refused(&task, &certificate) } else { accepted(&task, &certificate) }
+        }
+    }
+}
+
+/// Branches whose conditions do not exclude each other: both are followed.
+#[test]
+fn branches_that_overlap() {
+    for (one, other) in [(1, 2), (2, 1)] {
+        let task = automaton(&format!(
+            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < 5;
+             a -> c: assume x < 9; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
+             d -> exit: return 0; }} entry main;"
+        ));
+        refused(&task, &bounds(&task, 0));
+        refused(&task, &Certificate::Invariants(facts(&task, &[])));
+    }
+}
+
+/// A fact that needs another one, which is wrong.
+#[test]
+fn facts_that_facts_need_are_shown() {
+    let body =
+        "int x = 0, y = 0; while (__VERIFIER_nondet_int()) { if (x == 5) reach_error(); if (y == 1) x = 5;
+        y = __VERIFIER_nondet_int() & 1; }";
+    let wrong = task("", body);
+    let list = [("x", CmpOp::Ne, 5), ("y", CmpOp::Ne, 1)];
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &list)));
+    refused(&wrong, &induction(0, facts(&wrong, &list)));
+    let nested = "int x = 0, y = 0; while (__VERIFIER_nondet_int()) { if (x == 5) reach_error(); y = 0;
+        while (__VERIFIER_nondet_int()) y = __VERIFIER_nondet_int() & 1; if (y == 1) x = 5; }";
+    let nested = task("", nested);
+    refused(&nested, &Certificate::Invariants(facts(&nested, &list)));
+    refused(&nested, &induction(0, facts(&nested, &list)));
+    let right = task("", &body.replace("& 1", "& 2"));
+    accepted(&right, &Certificate::Invariants(facts(&right, &list)));
+    accepted(&right, &induction(0, facts(&right, &list)));
+}
+
+/// The error comes in the second pass; what leads there never comes back, so that the step of the induction holds.
+const SECOND: &str = "while (__VERIFIER_nondet_int()) { if (x == 1) reach_error(); x = x == 0 ? 1 : 2; }";
+
+#[test]
+fn induction_has_a_base_and_a_step() {
+    let first = task("", &format!("int x = 0; {SECOND}"));
+    let behind = task("", &format!("int x = 0; while (__VERIFIER_nondet_int()) {{}} {SECOND}"));
+    for wrong in [&first, &behind] {
+        for k in 2..5 {
+            refused(wrong, &induction(k, facts(wrong, &[])));
+        }
+    }
+    // The second loop is reached in two ways at a time, and only one of them leads to the error.
+    let two_ways = |first: u32, second: u32| {
+        let body = format!(
+            "int x = 3, i = 0; while (i == 0 && __VERIFIER_nondet_int()) i = 1; x = i == 0 ? {first} : {second};
+             while (__VERIFIER_nondet_int()) {{ if (x == 1) reach_error(); x = x == 0 ? 1 : 3; }}"
+        );
+        task("", &body)
+    };
+    for wrong in [two_ways(0, 3), two_ways(3, 0)] {
+        for k in 4..6 {
+            refused(&wrong, &induction(k, facts(&wrong, &[])));
+        }
+    }
+    let right = task("", &format!("int x = 3; {SECOND}"));
+    accepted(&right, &induction(2, facts(&right, &[])));
+    let late = task("", "int x = 0; while (__VERIFIER_nondet_int()) { if (x == 5) reach_error(); x++; }");
+    for k in 0..4 {
+        refused(&late, &induction(k, facts(&late, &[])));
+    }
+}
+
+/// Facts about an arbitrary element are used where a segment reads or writes one.
+#[test]
+fn facts_about_all_elements() {
+    let body = |bad: u32| {
+        format!("int i = 0; while (i < 4) {{ if (a[i] == {bad}) reach_error(); i++; if (i > 4) break; }}")
+    };
+    // All elements of the array are below 9.
+    let below = |task: &Task| {
+        let p = &task.program;
+        let mut pool = Invariants::none(p);
+        let ghost = pool.ghost(p, ".k");
+        let index = pool.ghost_value(ghost);
+        let array = named(task, "a");
+        let (ty, stride) = match p.types[p.vars[array].ty] {
+            Type::Array(elem, _) => (elem, p.size_of(elem).expect("complete")),
+            _ => unreachable!("an array"),
+        };
+        let path = [Proj::Index { index, stride }].into_iter().collect();
+        let place = pool.place(Place { base: Base::Var(array), path, ty, bits: None });
+        let (element, nine) =
+            (pool.expr(Scalar::Int(IntTy::I32), ExprKind::Load(place)), pool.int(IntTy::I32, 9));
+        let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, element, nine));
+        pool.at = heads(task).into_iter().map(|h| (h, fact)).collect();
+        Certificate::Invariants(pool)
+    };
+    let wrong = task("int a[4] = {3, 1, 9, 2};", &body(9));
+    refused(&wrong, &below(&wrong));
+    let wrong = task("int a[4] = {3, 1, 8, 2};", &body(8));
+    refused(&wrong, &below(&wrong));
+}
+
+/// Sets of states at loop heads that something leaves, or that contain too much.
+#[test]
+fn covers_are_left_by_nothing() {
+    let body = |bad: u32| {
+        let step = format!("x = x == 2 ? 0 : x + 1; if (x == {bad}) reach_error();");
+        format!(
+            "int x = 0; while (__VERIFIER_nondet_int()) {{ {step} }} while (__VERIFIER_nondet_int()) {{ {step} }}"
+        )
+    };
+    let right = task("", &body(7));
+    accepted(&right, &cover(&right, "x", &[0, 1, 2]));
+    for left in [&[0, 1][..], &[1, 2], &[0, 2], &[]] {
+        refused(&right, &cover(&right, "x", left));
+    }
+    let wrong = task("", &body(2));
+    refused(&wrong, &cover(&wrong, "x", &[0, 1, 2]));
+    refused(&wrong, &cover(&wrong, "x", &[0, 1]));
+    // A value that is chosen stands for several states.
+    let chosen = task(
+        "",
+        "int x = 0; while (__VERIFIER_nondet_int()) { x = __VERIFIER_nondet_int() & 3;
+        if (x == 4) reach_error(); }",
+    );
+    accepted(&chosen, &cover(&chosen, "x", &[0, 1, 2, 3]));
+    refused(&chosen, &cover(&chosen, "x", &[0, 1, 3]));
+}
+
+/// An error in the last pass, and bounds that are too small.
+#[test]
+fn all_passes_are_followed() {
+    let body = |bad: u32| {
+        format!(
+            "int n = __VERIFIER_nondet_int(), i = 0, s = 0; if (n < 0 || n > 4) return 0;
+             while (i < n) {{ if (n & 1) s += 2; else s += 1; i++; if (s == {bad}) reach_error(); }}"
+        )
+    };
+    let (wrong, right) = (task("", &body(6)), task("", &body(5)));
+    accepted(&right, &bounds(&right, 4));
+    refused(&right, &bounds(&right, 3));
+    refused(&wrong, &bounds(&wrong, 4));
+    refused(&wrong, &bounds(&wrong, 2));
+    let nested = "int n = __VERIFIER_nondet_int(), i = 0, s = 0; if (n < 0 || n > 2) return 0;
+        while (i < 2) { int j = 0; while (j < n) { j++; s++; } i++; } if (s == 4) reach_error();";
+    let nested = task("", nested);
+    refused(&nested, &bounds(&nested, 3));
+    let jump = "int x = 0; if (__VERIFIER_nondet_int()) goto inside;
+        while (x < 3) { x++; inside: x++; if (x == 1) reach_error(); }";
+    let jump = task("", jump);
+    refused(&jump, &bounds(&jump, 4));
+}
+
+/// What C leaves open may go either way, although a run of the interpreter always goes the same.
+#[test]
+fn what_is_left_open_is_left_open() {
+    let globals = "int a[2], b[2]; int *p = a, *q = b; void *malloc(unsigned long);";
+    for condition in [
+        "&a[2] == b",
+        "&a[2] != b",
+        "p + 2 == q",
+        "q == (int *)((char *)a + 8)",
+        "(p = malloc(8)) + 2 == q",
+        "(p = malloc(8)) && (q = malloc(8)) && p + 2 == q",
+        "\"abc\" == \"abc\"",
+        "\"abc\" != \"abc\"",
+    ] {
+        let task = task(globals, &format!("if ({condition}) reach_error();"));
+        refused(&task, &bounds(&task, 0));
+    }
+    // But not everything is open.
+    for condition in ["p == q", "a == b", "p + 1 == q", "\"abc\" == \"abd\" + 1 - 1 && a == b", "p == 0"] {
+        let task = task(globals, &format!("if ({condition}) reach_error();"));
+        accepted(&task, &bounds(&task, 0));
+    }
+}
+
+/// Functions without a body change what they can reach, and give whatever they like.
+#[test]
+fn unknown_functions_do_what_they_like() {
+    let globals =
+        "struct two { int a, b; }; int ext(int *); struct two pair(void); void keep(int *); void again(void);
+        double sin(double); long read(int, void *, unsigned long); int g; int *kept;";
+    for body in [
+        "int x = 1; ext(&x); if (x == 7) reach_error();",
+        "int t[3] = {1, 2, 3}; ext(t); if (t[2] == 7) reach_error();",
+        "if (ext(0) == 7) reach_error();",
+        "struct two p = {1, 2}; p = pair(); if (p.b == 7) reach_error();",
+        "struct two p = {1, 2}; ext(&p.a); if (p.a == 7) reach_error();",
+        "int x = 1; keep(&x); x = 2; again(); if (x == 7) reach_error();",
+        "char t[4] = {1, 2, 3, 4}; read(0, t, 3); if (t[2] == 7) reach_error();",
+        "int x = 1; int *p = &x; int **pp = &p; ext((int *)pp); if (x == 7) reach_error();",
+        "double d = 1; d = sin(d); if (d == 0.5) reach_error();",
+        "int x; if (x == 7) reach_error();",
+        "int t[3]; if (t[1] == 7) reach_error();",
+        "int *p; if (p == &g) reach_error();",
+    ] {
+        let task = task(globals, body);
+        refused(&task, &bounds(&task, 0));
+    }
+    let body = "int x = 1, y = 2; ext(&x); if (y == 7) reach_error();";
+    let task = task(globals, body);
+    accepted(&task, &bounds(&task, 0));
+}
+
+/// Facts that a run contradicts are noticed without a solver.
+#[test]
+fn facts_are_looked_at_in_runs() {
+    let body = "int x = 0, y = 0; while (x < 5) { x++; y = y + x; } if (y == 3) reach_error();";
+    let task = task("int z;", body);
+    let sample = |list: &[(&str, CmpOp, i128)]| {
+        let certificate = Certificate::Invariants(facts(&task, list));
+        sampled::check(&task, &certificate, &Budget::unlimited())
+    };
+    assert_eq!(sample(&[("x", CmpOp::Le, 5)]), Ok(()));
+    assert!(matches!(sample(&[("x", CmpOp::Le, 4)]), Err(Rejection::Wrong(_))));
+    assert!(matches!(sample(&[("x", CmpOp::Le, 5), ("y", CmpOp::Ne, 10)]), Err(Rejection::Wrong(_))));
+    let wrong = self::task("", &body.replace("y == 3", "y == 15"));
+    let nothing = Certificate::Invariants(facts(&wrong, &[]));
+    let seen = sampled::check(&wrong, &nothing, &Budget::unlimited());
+    assert!(matches!(seen, Err(Rejection::Wrong(_))), "{seen:?}");
+}
+
+/// A program with one run: it ends, and without an error.
+#[test]
+fn the_only_run_is_followed() {
+    let body = |bad: u32| format!("int x = 0; while (x < 5) x++; if (x == {bad}) reach_error();");
+    accepted(&task("", &body(4)), &Certificate::OnlyRun);
+    refused(&task("", &body(5)), &Certificate::OnlyRun);
+    let choice = task("", "int x = __VERIFIER_nondet_int(); if (x == 3) reach_error();");
+    let budget = Budget::unlimited();
+    assert!(reduced(&choice, &Certificate::OnlyRun, &Court::new(&budget)).is_err());
+    assert!(plain::check(&choice, &Certificate::OnlyRun, &Court::plain(&budget)).is_err());
+    let endless = task("volatile int v;", "while (1) v = 1; reach_error();");
+    let stopped = Budget::unlimited();
+    stopped.stop(Stop::Time);
+    let seen = reduced(&endless, &Certificate::OnlyRun, &Court::new(&stopped));
+    assert!(matches!(seen, Err(Rejection::GaveUp(_))), "{seen:?}");
+}
+
+/// The proof of another program proves nothing.
+#[test]
+fn contracts_belong_to_their_program() {
+    let wrong = task("", "if (__VERIFIER_nondet_int() == 3) reach_error();");
+    let right = task("", "if (__VERIFIER_nondet_int() > 2147483647) reach_error();");
+    for woven in [&wrong, &right] {
+        let proof = Box::new(Certificate::Unrolling { bounds: Vec::new() });
+        let certificate =
+            Certificate::Contracts { contracts: Vec::new(), woven: Box::new(woven.clone()), proof };
+        refused(&wrong, &certificate);
+    }
+}
+
+/// Where functions are not followed, what they may do is still done.
+#[test]
+fn outlined_functions_may_do_all_they_did() {
+    let globals = "int g = 1, h = 1, t[3]; int *gp = &h; long busy(long n) { n = n * 3 + 1; n ^= n >> 3; return n * 7; }
+        void sets(void) { g = 2; } void deep(void) { sets(); } void stores(int *p) { *p = 2; }
+        void element(int i) { t[i & 1] = 2; } void through(void) { *gp = 2; }
+        void fails(int n) { if (n == 3) reach_error(); } void calls(int n) { fails(n); }
+        int gives(int n) { return n + 1; }";
+    for body in [
+        "sets(); if (g == 2) reach_error();",
+        "deep(); if (g == 2) reach_error();",
+        "int x = 1; stores(&x); if (x == 2) reach_error();",
+        "element(__VERIFIER_nondet_int()); if (t[1] == 2) reach_error();",
+        "through(); if (h == 2) reach_error();",
+        "fails(__VERIFIER_nondet_int());",
+        "calls(__VERIFIER_nondet_int());",
+        "if (gives(__VERIFIER_nondet_int()) == 2) reach_error();",
+        "if (busy(__VERIFIER_nondet_int()) == 2) reach_error();",
+        "g = (int)busy(3); int x = g; g = 5; sets(); if (g != 5) reach_error(); h = x;",
+    ] {
+        // A function that is never asked about is left out, whatever the others are.
+        let text = format!("{HEAD}{globals} int main(void) {{ busy(1); {body} return 0; }}");
+        let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
+        let Ok(task) = palisade_reduce::outline::task(&source, 0, 10_000, 0) else {
+            panic!("nothing is outlined: {body}")
+        };
+        let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
+        assert!(matches!(result, Err(Rejection::Wrong(_))), "{body}: {result:?}");
+    }
+}
