@@ -1,7 +1,7 @@
 //! How the time of `check` grows with the size of a program: depth of calls, loops, statements, variables.
 
 use crate::asked::{Answer, ask};
-use crate::symabs::power_law;
+use crate::fit::power_law;
 use std::fmt;
 use std::fmt::Write as _;
 use std::io;

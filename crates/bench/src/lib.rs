@@ -8,6 +8,7 @@ pub mod arrays;
 pub mod asked;
 pub mod boxes;
 pub mod child;
+pub mod fit;
 pub mod growth;
 pub mod numpred;
 pub mod portfolio;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn palisade(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_palisade")).args(args).output().expect("the binary runs")
@@ -94,6 +94,20 @@ fn analyses_lists_everything_by_name() {
 }
 
 /// Engines by their names, components and domains as parts of composites; the test of `invariants` has methods.
+#[test]
+fn a_reader_may_have_enough() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .arg("analyses")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert_ne!(output.status.code(), Some(101));
+}
+
 #[test]
 fn all_that_is_listed_can_be_asked_for() {
     let program =

@@ -1,6 +1,7 @@
 //! The two halves of Table 3, beside the paper's, and what else the measurements tell.
 
 use super::{Domain, Outcome, Row, Solved};
+use crate::fit::power_law;
 use std::fmt;
 use std::time::Duration;
 
@@ -169,15 +170,10 @@ impl Table {
     fn exponent(&self, domain: Domain) -> Option<f64> {
         let of = |r: &Row| {
             let time = r.solved(domain)?.total().as_secs_f64();
-            (r.vars > 0 && r.loops > 0 && time > 0.0).then(|| ((r.vars as f64).ln(), time.ln()))
+            (r.loops > 0).then_some((r.vars as f64, time))
         };
         let points: Vec<(f64, f64)> = self.rows.iter().filter_map(of).collect();
-        let n = points.len() as f64;
-        let (mx, my) =
-            (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
-        let xy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
-        let xx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
-        (xx > 0.0).then(|| xy / xx)
+        power_law(&points).map(|(exponent, _)| exponent)
     }
 }
 

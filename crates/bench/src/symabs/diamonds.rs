@@ -1,7 +1,7 @@
 //! Figure 7(b): the unsatisfiable formulas χ_d by 1-assume over polyhedra, beside other solvers.
 
 use super::clock::{of_children, within};
-use super::power_law;
+use crate::fit::power_law;
 use palisade_domains::{Dynamic, Lattice, Limits, NumericDomain, SparsePolyhedra};
 use palisade_symabs::operations::wide;
 use palisade_symabs::{Assume, Config, chi};
