@@ -213,8 +213,8 @@ fn numeric_facts(by: &str, task: &Task, board: &Board, budget: &Budget) -> Invar
     written.sort_unstable();
     written.dedup();
     let domain = match written.len() {
-        0..=FEW => Domain::polyhedra(),
-        0..=SOME => Domain::octagon(),
+        n if n <= FEW => Domain::polyhedra(),
+        n if n <= SOME => Domain::octagon(),
         _ => Domain::interval(),
     };
     let found = board.fixed_point(by, task, &domain, DELAY, budget);
