@@ -88,7 +88,7 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
                 .collect();
             let (woven, _) =
                 palisade_reduce::woven_task(&task, &contracts).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            match Bmc.run(&woven, &budget, &|_| ()) {
+            match Bmc.run(&woven, &Board::default(), &budget, &|_| ()) {
                 Found::Proof(_) => assert_eq!(goes_wrong, None, "{contracts:?}\n{text}"),
                 _ => refused += 1,
             }
