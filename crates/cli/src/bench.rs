@@ -99,7 +99,7 @@ fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
         let wanted = args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()));
         let number = seen.entry(category.to_owned()).or_default();
         *number += 1;
-        if !wanted || (*number - 1) % args.one_in != 0 {
+        if !wanted || !(*number - 1).is_multiple_of(args.one_in) {
             continue;
         }
         let file = args.tasks.join(text("program"));
