@@ -14,7 +14,7 @@ import argparse, json, os, re, shutil, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 # Which tests are asked about mutants of a file: those whose names begin so. The first line that fits counts.
-CHECKERS = ["check:", "check/trusted: rules", "check/trusted: refused", "check/trusted: replays"]
+CHECKERS = ["check:", "check/trusted: rules", "check/trusted: refused", "check/trusted: replays", "check/trusted: memory"]
 ASKED = [
     ("crates/lrat", ["lrat"]),
     ("crates/reduce", ["reduce"] + CHECKERS),

@@ -4,6 +4,7 @@ mod binder;
 mod common;
 mod csmith;
 mod encoders;
+mod memory;
 mod refused;
 mod replays;
 mod rules;

@@ -1,0 +1,124 @@
+//! What both encoders say about memory and floating-point numbers: for each kind of check a program that is right and
+//! the like that is wrong, both without a loop, so that the certificate says nothing and the encoders decide.
+
+use crate::common::compile;
+use palisade_base::Budget;
+use palisade_cfa::DataModel;
+use palisade_check::court::Court;
+use palisade_check::{Rejection, plain, reduced};
+use palisade_evidence::Certificate;
+use palisade_property::Property;
+use std::sync::Arc;
+
+const HEAD: &str =
+    "typedef unsigned long size_t; void *malloc(size_t); void *calloc(size_t, size_t); void free(void *);
+    int __VERIFIER_nondet_int(void); double __VERIFIER_nondet_double(void); void reach_error(void); 
+    struct pair { int first, second; }; int g[4];";
+
+/// What both checkers, and the first with proofs, say of the body of `main`.
+fn checked(property: &str, body: &str) -> [Result<(), Rejection>; 3] {
+    let property = match property {
+        "assertions" => Property::assertions(),
+        name => Property::named(name).expect("there is such a property"),
+    };
+    let text = format!("{HEAD} int main(void) {{ int in = __VERIFIER_nondet_int(); {body} return 0; }}");
+    let source = Arc::new(compile(&text, &property, DataModel::Lp64));
+    let task = palisade_reduce::task(&source, 2, 10_000).expect("small");
+    let certificate = Certificate::Unrolling { bounds: Default::default() };
+    let budget = Budget::unlimited();
+    [
+        reduced(&task, &certificate, &Court::new(&budget)),
+        plain::check(&task, &certificate, &Court::plain(&budget)),
+        reduced(&task, &certificate, &Court::confirming(&budget)),
+    ]
+}
+
+#[track_caller]
+fn decided(property: &str, right: &str, wrong: &str) {
+    assert_eq!(checked(property, right), [Ok(()), Ok(()), Ok(())], "{right}");
+    for result in checked(property, wrong) {
+        assert!(matches!(result, Err(Rejection::Wrong(_))), "{result:?}: {wrong}");
+    }
+}
+
+#[test]
+fn objects_end() {
+    let made = "int *p = malloc(8); if (!p) return 0; p[0] = 0; p[1] = 0;";
+    decided(
+        "valid-deref",
+        &format!("{made} if (in) free(p); if (!in) p[1] = 1;"),
+        &format!("{made} if (in) free(p); p[1] = 1;"),
+    );
+    decided("valid-deref", &format!("{made} p[in & 1] = 1;"), &format!("{made} p[in & 3] = 1;"));
+    // Variables of a block live as long as it.
+    decided(
+        "valid-deref",
+        "int *p = g; { int x = 0; if (in) p = &x; *p = 1; }",
+        "int *p = g; { int x = 0; if (in) p = &x; *p = 1; } *p = 2;",
+    );
+    // And have the size of their type.
+    decided(
+        "valid-deref",
+        "int *p = g; { struct pair x = {0}; if (in) p = &x.first; p[1] = 1; }",
+        "int *p = g; { struct pair x = {0}; if (in) p = &x.first; p[2] = 1; }",
+    );
+    decided("valid-deref", "int *p = in ? g : &g[3]; *p = 1;", "int *p = in ? g : &g[4]; *p = 1;");
+}
+
+#[test]
+fn what_can_be_freed() {
+    let either = "int x = 0; int *p = malloc(8), *q = in ? p : 0;";
+    decided("valid-free", &format!("{either} free(q);"), &format!("{either} free(in ? q : &x);"));
+    decided(
+        "valid-free",
+        &format!("{either} free(q); if (!in) free(p);"),
+        &format!("{either} free(q); free(p);"),
+    );
+    decided("valid-free", &format!("{either} free(p);"), &format!("{either} if (p) free(p + (in & 1));"));
+    decided("valid-free", "free(in ? malloc(4) : 0);", "free(in ? malloc(4) : g);");
+}
+
+#[test]
+fn what_new_objects_hold() {
+    decided(
+        "assertions",
+        "int *p = calloc(2, 4); if (p && p[in & 1] != 0) reach_error();",
+        "int *p = malloc(8); if (p && p[in & 1] != 0) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct pair x = {0}; struct pair *p = in ? &x : (struct pair *)g; if (p->second != 0) reach_error();",
+        "struct pair x = {0, 1}; struct pair *p = in ? &x : (struct pair *)g; if (p->second != 0) reach_error();",
+    );
+    decided(
+        "assertions",
+        "if (g[in & 3] != 0) reach_error();",
+        "g[2] = 1; if (g[in & 3] != 0) reach_error();",
+    );
+}
+
+#[test]
+fn floating_point_numbers_compare_as_such() {
+    let numbers = "double a = __VERIFIER_nondet_double(), b = __VERIFIER_nondet_double();";
+    // Only a NaN differs from itself, and zero has two forms.
+    decided(
+        "assertions",
+        &format!("{numbers} if (a < 1 && !(a == a)) reach_error();"),
+        &format!("{numbers} if (!(a == a)) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{numbers} if (a == 0 && !(-a == 0)) reach_error();"),
+        &format!("{numbers} if (a == 0 && 1 / a < 0) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{numbers} if (a == b && a < b) reach_error();"),
+        &format!("{numbers} if (a == b && a <= b) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{numbers} if (a < b && !(a <= b)) reach_error();"),
+        &format!("{numbers} if (!(a < b) && !(b <= a)) reach_error();"),
+    );
+}
