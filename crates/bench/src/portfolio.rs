@@ -95,7 +95,8 @@ impl fmt::Display for Table {
             let answers = || self.rows.iter().map(|row| &row.auto);
             let settles = answers().filter(|a| a.is_settled() && a.engine.as_ref() == Some(engine)).count();
             let tried = answers().flat_map(|a| &a.tried).filter(|(name, _)| name == engine);
-            let seconds: f64 = tried.map(|(_, seconds)| seconds).sum();
+            // The sum of nothing is written with a sign.
+            let seconds = tried.fold(0.0, |all, (_, seconds)| all + seconds);
             let facts = |is: &dyn Fn(&(String, String, u64)) -> bool| -> u64 {
                 answers().flat_map(|a| &a.taken).filter(|t| is(t)).map(|(.., facts)| facts).sum()
             };

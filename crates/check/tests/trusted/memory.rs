@@ -13,7 +13,9 @@ use std::sync::Arc;
 const HEAD: &str =
     "typedef unsigned long size_t; void *malloc(size_t); void *calloc(size_t, size_t); void free(void *);
     int __VERIFIER_nondet_int(void); double __VERIFIER_nondet_double(void); void reach_error(void); 
-    struct pair { int first, second; }; int g[4];";
+    struct pair { int first, second; }; int g[4]; int *to_g = g; struct link { struct link *next; int value; };
+    void *memset(void *, int, size_t); void *memcpy(void *, const void *, size_t);
+    int one(void) { return 1; } int two(void) { return 2; } int (*table[2])(void) = { one, two };";
 
 /// What both checkers, and the first with proofs, say of the body of `main`.
 fn checked(property: &str, body: &str) -> [Result<(), Rejection>; 3] {
@@ -120,5 +122,78 @@ fn floating_point_numbers_compare_as_such() {
         "assertions",
         &format!("{numbers} if (a < b && !(a <= b)) reach_error();"),
         &format!("{numbers} if (!(a < b) && !(b <= a)) reach_error();"),
+    );
+}
+
+#[test]
+fn blocks_begin_and_end_inside_of_scalars() {
+    let ints = "int x = in & 1, y = in;";
+    decided(
+        "assertions",
+        &format!("{ints} memset((char *)&x + 2, 255, 2); if (x >= 0) reach_error();"),
+        &format!("{ints} memset((char *)&x + 2, 127, 2); if (x >= 0) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{ints} memset((char *)&x + 2, 255, 2); if ((x & 65535) > 1) reach_error();"),
+        &format!("{ints} memset((char *)&x + 1, 255, 2); if ((x & 65535) > 1) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{ints} memcpy((char *)&x + 1, (char *)&y + 2, 2); if ((x & 255) > 1) reach_error();"),
+        &format!("{ints} memcpy((char *)&x + 1, (char *)&y + 2, 2); if ((x & 65535) > 1) reach_error();"),
+    );
+    decided(
+        "assertions",
+        &format!("{ints} g[1] = 7; memset((char *)g + 5, in, 2); if ((g[1] & 255) != 7) reach_error();"),
+        &format!("{ints} g[1] = 7; memset((char *)g + 3, in, 2); if ((g[1] & 255) != 7) reach_error();"),
+    );
+    decided(
+        "assertions",
+        "long l = 0; char *c = (char *)&l; memset(c + 3, in, 1); c[5] = 1; if (l < 1099511627776) reach_error();",
+        "long l = 0; char *c = (char *)&l; memset(c + 3, in, 1); c[5] = 1; if (l > 1099511627776) reach_error();",
+    );
+}
+
+#[test]
+fn where_pointers_lead() {
+    decided(
+        "assertions",
+        "int x = 0, y = 0; int *p = in ? &x : &y; *p = 1; if (x + y != 1) reach_error();",
+        "int x = 0, y = 0; int *p = in ? &x : &y; *p = 1; if (x != 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "int *p = g, *q = g + 1; int **pp = in ? &p : &q; **pp = 1; if (g[0] + g[1] != 1) reach_error();",
+        "int *p = g, *q = g + 1; int **pp = in ? &p : &q; **pp = 1; if (g[1] != 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "*to_g = in; if (g[0] != in) reach_error();",
+        "to_g[1] = in; if (g[0] != in) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct link a = {0}, b = {0}; a.next = &b; struct link c = a; c.next->value = in; if (b.value != in) reach_error();",
+        "struct link a = {0}, b = {0}; a.next = &b; struct link c = a; c.next->value = in; if (a.value != in) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct pair x = {0}, *p = in ? &x : (struct pair *)g; int *s = &p->second; *s = 1; if (p->first) reach_error();",
+        "struct pair x = {0}, *p = in ? &x : (struct pair *)g; int *s = &p->first; *s = 1; if (p->first) reach_error();",
+    );
+}
+
+#[test]
+fn functions_in_tables() {
+    decided(
+        "assertions",
+        "if (table[in & 1]() > 2) reach_error();",
+        "if (table[in & 1]() > 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "int (*f)(void) = in ? one : two; if (f != table[0] && f != table[1]) reach_error();",
+        "int (*f)(void) = in ? one : two; if (f != table[0]) reach_error();",
     );
 }
