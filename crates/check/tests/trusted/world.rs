@@ -64,22 +64,20 @@ impl World {
         let p = state.program();
         let word = u64::from(p.data_model.ptr_bits()) / 8;
         let mut owners: FxHashMap<ObjectId, VarId> = FxHashMap::default();
+        // A run forgets whose object a pointer was made for when that dies.
+        let forgotten = |book: &Book, p: &Scal| matches!(*p, Scal::Pointer { object: None, address } if book.was_at(address));
         let mut registers = Vec::new();
         for v in p.vars.ids() {
             owners.extend(state.object_of(v).map(|id| (id, v)));
             let value = state.var(v).filter(|_| !book.left.contains(&v));
-            registers.extend(value.map(|value| (v, scal(state, value))));
+            let value = value.map(|value| scal(state, value)).filter(|p| !forgotten(book, p));
+            registers.extend(value.map(|value| (v, value)));
         }
         let objects = state.objects().map(|o| {
             book.bases.insert(o.id, (o.base, o.bytes.len() as u64));
             let offsets = (0..o.bytes.len() as u64).filter(|i| i % word == 0);
             let pointers = offsets.filter_map(|i| Some((i, scal(state, state.pointer_in(o.id, i)?))));
-            // Memory forgets whose object a pointer was made for when that dies.
-            let pointers = pointers
-                .filter(
-                    |(_, p)| !matches!(*p, Scal::Pointer { object: None, address } if book.was_at(address)),
-                )
-                .collect();
+            let pointers = pointers.filter(|(_, p)| !forgotten(book, p)).collect();
             Object {
                 id: o.id,
                 bytes: o.bytes.to_vec(),
