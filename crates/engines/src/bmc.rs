@@ -6,11 +6,10 @@
 use crate::board::Board;
 use crate::path::read_unknowns;
 use crate::unroll::Unrolling;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_base::Budget;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_task::Task;
-use std::fmt;
 
 /// The engine `bmc`.
 pub struct Bmc;
@@ -20,7 +19,7 @@ impl Engine for Bmc {
         "bmc"
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let mut terms = Terms::new();
         let mut solver = BvSolver::new();
         solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });

@@ -4,7 +4,7 @@
 
 use crate::board::Board;
 use crate::numeric::{Atoms, constraint};
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_analyses::invariants::inductive::{Candidates, Clause};
 use palisade_analyses::invariants::linear::{Linear, Relation};
 use palisade_analyses::invariants::{backward, learning, template};
@@ -15,7 +15,6 @@ use palisade_domains::{Dim, Domain, LinCons, LinExpr, Rel};
 use palisade_evidence::Invariants;
 use palisade_num::Rat;
 use palisade_task::Task;
-use std::fmt;
 
 /// The method, and the engine of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +39,7 @@ impl Engine for Constructed {
         }
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, _: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, _: &Progress<'_>) -> Outcome {
         match self.invariants(task, budget) {
             Ok(Some(found)) => Outcome::Proof(Certificate::Invariants(found)),
             Ok(None) => Outcome::Unknown("the invariants do not exclude the errors".into()),

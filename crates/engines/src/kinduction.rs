@@ -5,7 +5,7 @@
 
 use crate::board::Board;
 use crate::numeric::DELAY;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_domains::Domain;
@@ -15,7 +15,6 @@ use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_task::Task;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The engine `kinduction`.
 pub struct KInduction;
@@ -28,13 +27,7 @@ impl Engine for KInduction {
         "kinduction"
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("invariants"));
         // It is on the board then, with what others find.
         if board.fixed_point(self.name(), task, &Domain::interval(), DELAY, budget).is_err()
@@ -87,7 +80,7 @@ fn induction(
     from: &mut u32,
     has_news: &dyn Fn() -> bool,
     budget: &Budget,
-    progress: &dyn Fn(fmt::Arguments<'_>),
+    progress: &Progress<'_>,
 ) -> Result<Found, Stop> {
     let mut terms = Terms::new();
     let encoder = Encoder::new(&task.program, &mut terms);

@@ -29,19 +29,16 @@ pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
 use palisade_task::Task;
 use std::fmt;
 
+/// Receives short notes about where an engine stands.
+pub type Progress<'a> = dyn Fn(fmt::Arguments<'_>) + 'a;
+
 /// A way to settle tasks.
 pub trait Engine {
     /// The name used on the command line.
     fn name(&self) -> &str;
     /// Works on a task until it is settled or the budget is stopped. What others learn about the task is on the
     /// board; `progress` receives short notes about where the engine stands.
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome;
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome;
 
     /// How many times the time of others it should have on a task: more than once where the program does what
     /// the engine is made for, and the more the fewer programs do that.

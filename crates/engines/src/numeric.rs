@@ -4,7 +4,7 @@
 //! at the loop heads is the certificate if no error location was reached.
 
 use crate::board::Board;
-use crate::{Certificate, Engine, Format, Outcome};
+use crate::{Certificate, Engine, Format, Outcome, Progress};
 use palisade_analyses::invariants::fixed_point::iterate;
 use palisade_analyses::live::Liveness;
 use palisade_analyses::location::{Location, Position};
@@ -17,7 +17,6 @@ use palisade_evidence::Invariants;
 use palisade_num::Rat;
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
-use std::fmt;
 
 /// The engine of a numeric domain; it has the domain's name.
 pub struct AbstractInterpretation {
@@ -38,13 +37,7 @@ impl Engine for AbstractInterpretation {
         if cheap && task.program.edges.len() > LONG { 8 } else { 1 }
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("fixed point"));
         match board.fixed_point(self.domain.name, task, &self.domain, self.delay, budget) {
             Err(why) => Outcome::Unknown(why),

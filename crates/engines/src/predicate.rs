@@ -15,7 +15,7 @@
 use crate::board::Board;
 use crate::houdini::scalars::{Guesses, register};
 use crate::path::read_unknowns;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_analyses::live::Liveness;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
@@ -25,7 +25,6 @@ use palisade_evidence::Invariants;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Sort, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::fmt;
 
 /// The engine `predicate`.
 pub struct Predicates;
@@ -44,13 +43,7 @@ impl Engine for Predicates {
         "predicate"
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let live = match Liveness::of(&task.program, budget) {
             Ok(live) => live,
             Err(halt) => return Outcome::Unknown(halt.to_string()),
@@ -233,7 +226,7 @@ impl<'t> Search<'t> {
         Ok(Search { terms, encoder, graph, solver, blocks, budget })
     }
 
-    fn run(&mut self, round: usize, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Found, Stop> {
+    fn run(&mut self, round: usize, progress: &Progress<'_>) -> Result<Found, Stop> {
         // Abstract states with the one each was reached from.
         let mut states: Vec<(usize, Cube, usize)> = vec![(0, Vec::new(), 0)];
         let mut known: FxHashMap<(usize, Cube), ()> = FxHashMap::default();

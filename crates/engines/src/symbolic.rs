@@ -5,7 +5,7 @@
 
 use crate::board::Board;
 use crate::numeric::{atoms, holds_at};
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_analyses::invariants::symbolic;
 use palisade_base::Budget;
 use palisade_cfa::{IntTy, VarId};
@@ -13,7 +13,6 @@ use palisade_domains::{Dim, Domain, Dynamic, NumericDomain};
 use palisade_evidence::Invariants;
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
-use std::fmt;
 
 /// The engine over a numeric domain.
 pub struct SymbolicTransformers {
@@ -28,13 +27,7 @@ impl Engine for SymbolicTransformers {
         self.name
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("fixed point"));
         let top = Dynamic::top(&(self.domain.context)(budget));
         let found = match symbolic::invariants(task, &top, budget) {

@@ -6,7 +6,7 @@
 
 use crate::board::Board;
 use crate::path::solve_path;
-use crate::{Certificate, Engine, Format, Outcome};
+use crate::{Certificate, Engine, Format, Outcome, Progress};
 use palisade_analyses::explicit::{Explicit, Tracked};
 use palisade_analyses::live::Liveness;
 use palisade_analyses::location::{Calls, Location, Position};
@@ -15,7 +15,6 @@ use palisade_cfa::*;
 use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status, export};
 use palisade_evidence::Cover;
 use palisade_task::Task;
-use std::fmt;
 
 /// The engine `value`.
 pub struct ExplicitValues;
@@ -30,7 +29,7 @@ impl Engine for ExplicitValues {
         "value"
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         match explore(task, budget, progress) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::Unknown(why),
@@ -68,7 +67,7 @@ fn exploration<'p>(task: &Task, program: &'p Program) -> Exploration<Product<Loc
     Exploration::new(product, initial, ((), Tracked::all()), Order::BreadthFirst)
 }
 
-fn explore(task: &Task, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Result<Outcome, String> {
+fn explore(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Outcome, String> {
     let entry = task.body().entry;
     progress(format_args!("live variables"));
     let (program, origin) = forget_dead(task, budget)?;

@@ -1,11 +1,12 @@
 //! Reductions against the interpreter: on random programs and inputs, the reduced task reaches an
 //! error exactly when the program that it was made of does.
 
-use palisade_base::SourceMap;
+mod common;
+
+use common::compile;
 use palisade_cfa::verify::Subject;
-use palisade_cfa::{CheckKind, DataModel, EdgeId, Program};
+use palisade_cfa::{CheckKind, EdgeId};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random, State};
-use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
 use palisade_testkit::Rng;
 use std::fmt::Write;
@@ -87,17 +88,6 @@ impl Generator {
         this.text.push_str("return 0; }\n");
         this.text
     }
-}
-
-fn compile(text: &str, property: &Property) -> Program {
-    let mut sources = SourceMap::default();
-    let file = sources.add("random.c", text.to_string()).expect("small");
-    let checks = property.checks().collect::<CheckSet>();
-    let options = Options { checks, entry: property.entry.clone(), ..Options::default() };
-    let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
-    let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-    palisade_property::instrument(&mut program, property);
-    program
 }
 
 #[test]

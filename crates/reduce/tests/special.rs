@@ -1,10 +1,11 @@
 //! Programs of which one reduction must keep its hands off, or which it must treat with care: the reduced task
 //! reaches an error in the runs in which the program does.
 
-use palisade_base::SourceMap;
-use palisade_cfa::{DataModel, EdgeId, Program};
+mod common;
+
+use common::compile;
+use palisade_cfa::EdgeId;
 use palisade_interp::{Config, Discard, Interp, Outcome, Random, State};
-use palisade_lower::{CheckSet, Options};
 use palisade_property::Property;
 use std::sync::Arc;
 
@@ -12,21 +13,10 @@ const HEAD: &str = "int __VERIFIER_nondet_int(void); void reach_error(void); voi
     void *calloc(unsigned long, unsigned long); void free(void *);
     struct pair { int a; int b; struct pair *next; };\n";
 
-fn compile(text: &str, property: &Property) -> Program {
-    let mut sources = SourceMap::default();
-    let file = sources.add("special.c", format!("{HEAD}{text}")).expect("small");
-    let checks = property.checks().collect::<CheckSet>();
-    let options = Options { checks, entry: property.entry.clone(), ..Options::default() };
-    let compiled = palisade_lower::compile(&mut sources, &[file], DataModel::Lp64, &options);
-    let mut program = compiled.program.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
-    palisade_property::instrument(&mut program, property);
-    program
-}
-
 /// Compares runs of a program and of its reduced task. What is not initialised is zero in both.
 #[track_caller]
 fn same(globals: &str, body: &str, property: &Property) {
-    let text = format!("{globals} int main(void) {{ {body} return 0; }}");
+    let text = format!("{HEAD}{globals} int main(void) {{ {body} return 0; }}");
     let source = Arc::new(compile(&text, property));
     let task = palisade_reduce::task(&source, 2, 10_000).expect("small");
     let mut ever = false;
@@ -132,7 +122,7 @@ fn what_matters_is_kept() {
 #[test]
 fn cuts_are_kept() {
     let text = "int f(int n) { if (n == 9) reach_error(); return f(n - __VERIFIER_nondet_int()); } int main(void) { return f(__VERIFIER_nondet_int()); }";
-    let source = Arc::new(compile(text, &Property::assertions()));
+    let source = Arc::new(compile(&format!("{HEAD}{text}"), &Property::assertions()));
     for depth in 1..4 {
         let task = palisade_reduce::task(&source, depth, 10_000).expect("small");
         let reached = task.cuts.iter().any(|&cut| !task.program.locs[cut].inc.is_empty());

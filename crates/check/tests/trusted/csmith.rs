@@ -19,7 +19,8 @@ fn header() -> Option<String> {
 
 /// A preprocessed program of a seed.
 fn program(seed: u64, include: &str) -> String {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("encoded{seed}.c"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let scratch = folder.join(format!("encoded{seed}.c"));
     let options: &[&str] = match seed % 3 {
         0 => &["--max-funcs", "2", "--max-block-depth", "2"],
         1 => {
@@ -27,7 +28,10 @@ fn program(seed: u64, include: &str) -> String {
         }
         _ => &["--max-funcs", "2", "--max-block-size", "3", "--max-expr-complexity", "6", "--float"],
     };
-    let made = Command::new("csmith").args(["--no-argc", "--seed", &seed.to_string()]).args(options).output();
+    // It leaves a file about the machine where it runs.
+    let mut csmith = Command::new("csmith");
+    csmith.current_dir(folder).args(["--no-argc", "--seed", &seed.to_string()]);
+    let made = csmith.args(options).output();
     std::fs::write(&scratch, made.expect("csmith can be started").stdout)
         .expect("the scratch folder is ours");
     let text = Command::new("gcc").args(["-E", "-P", "-w", "-I", include]).arg(&scratch).output();

@@ -11,7 +11,7 @@ mod parts;
 
 use crate::board::Board;
 use crate::path::solve_path;
-use crate::{Certificate, Engine, Format, Outcome};
+use crate::{Certificate, Engine, Format, Outcome, Progress};
 use component::{Erased, Part};
 use palisade_analyses::invariants::refine::{Learned, PathPredicates};
 use palisade_analyses::predicate::Abstraction;
@@ -24,7 +24,6 @@ pub use parts::{COMPONENTS, Named};
 use parts::{Context, MAX_CASES, Start};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The merge operator of a composite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,7 +152,7 @@ impl Composite {
         &self,
         task: &Task,
         budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
+        progress: &Progress<'_>,
         last: &mut dyn FnMut(&Program, &Run<'_>),
     ) -> Result<Outcome, Halt> {
         let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
@@ -217,7 +216,7 @@ impl Engine for Composite {
         &self.name
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         match self.settle(task, budget, progress, &mut |_, _| {}) {
             Ok(outcome) => outcome,
             Err(halt) => Outcome::Unknown(halt.to_string()),

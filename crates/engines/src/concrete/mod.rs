@@ -10,7 +10,7 @@ pub(crate) mod choices;
 mod goals;
 
 use crate::board::Board;
-use crate::{Certificate, Chosen, Counterexample, Engine, Outcome};
+use crate::{Certificate, Chosen, Counterexample, Engine, Outcome, Progress};
 use choices::{Choice, Chooser, Dictionary, Record};
 use goals::Goals;
 use palisade_base::{Budget, IdxVec};
@@ -22,7 +22,6 @@ use palisade_task::Task;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::fmt;
 
 /// The engine `concrete`.
 pub struct Concrete;
@@ -62,7 +61,7 @@ impl Engine for Concrete {
         if asks { 1 } else { 3 }
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("the only run"));
         if let Ok(run) = only_run(&task.source, config(ONLY_RUN_STEPS, budget)) {
             return match run.outcome {
@@ -203,7 +202,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn run(&mut self, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&mut self, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         for (runs, step_limit) in ROUNDS {
             progress(format_args!("{runs} runs of {step_limit} steps"));
             let mut interp = Interp::new(self.program, config(step_limit, budget));

@@ -12,7 +12,7 @@ mod translate;
 use crate::board::Board;
 use crate::numeric::{Atoms, holds_at};
 use crate::path::solve_path;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_domains::NumericDomain;
@@ -22,7 +22,6 @@ use palisade_eureka::{
 };
 use palisade_evidence::Invariants;
 use palisade_task::Task;
-use std::fmt;
 use translate::{Translated, translate};
 
 /// The engine.
@@ -39,7 +38,7 @@ impl Engine for Eureka {
         "eureka"
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(translated) = translate(task) else {
             return Outcome::Unknown("the program is too large".into());
         };

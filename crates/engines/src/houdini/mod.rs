@@ -20,7 +20,7 @@ pub(crate) mod scalars;
 
 use crate::board::Board;
 use crate::numeric::DELAY;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use cells::Cells;
 use folds::Folds;
 use palisade_base::Budget;
@@ -31,7 +31,6 @@ use palisade_task::Task;
 use pointers::Pointers;
 use refine::{Candidate, Scope, inductive};
 use scalars::Guesses;
-use std::fmt;
 
 /// The engine `houdini`.
 pub struct Houdini;
@@ -41,13 +40,7 @@ impl Engine for Houdini {
         "houdini"
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("numeric invariants"));
         let mut numeric = numeric_facts(self.name(), task, board, budget);
         let mut seen = 0;
@@ -79,13 +72,7 @@ impl Engine for Arrays {
         "arrays"
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(cells) = Cells::new(&task.program) else {
             return Outcome::Unknown("no array is indexed by a variable".into());
         };
@@ -121,7 +108,7 @@ impl Engine for Accumulations {
         Folds::new(&task.program, Invariants::none(&task.program)).map_or(1, |_| 8)
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(folds) = Folds::new(&task.program, Invariants::none(&task.program)) else {
             return Outcome::Unknown("no two loops accumulate elements of an array".into());
         };
@@ -149,13 +136,7 @@ impl Engine for Memory {
         Pointers::new(&task.program).map_or(1, |_| 3)
     }
 
-    fn run(
-        &self,
-        task: &Task,
-        board: &Board,
-        budget: &Budget,
-        progress: &dyn Fn(fmt::Arguments<'_>),
-    ) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(pointers) = Pointers::new(&task.program) else {
             return Outcome::Unknown("no check of a pointer".into());
         };
@@ -176,7 +157,7 @@ fn conclude(
     mut pool: Invariants,
     mut candidates: Vec<Candidate>,
     budget: &Budget,
-    progress: &dyn Fn(fmt::Arguments<'_>),
+    progress: &Progress<'_>,
 ) -> Outcome {
     candidates.extend(pool.at.drain(..).map(|(at, expr)| Candidate { expr, at: Some(at), ghosts: 0 }));
     progress(format_args!("{} candidates", candidates.len()));

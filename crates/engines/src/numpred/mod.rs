@@ -22,7 +22,7 @@ mod replay;
 use crate::board::Board;
 use crate::numeric::{atoms, constraint};
 use crate::path::solve_path;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use abstraction::Abstraction;
 use approx::Known;
 use cpa::{Combined, Joins, observed};
@@ -39,7 +39,6 @@ use palisade_task::Task;
 use pool::Predicates;
 use precision::{Precision, Scope};
 use refine::{Examined, Learned, Trace};
-use std::fmt;
 
 /// The engine of one of the combined domains.
 pub struct NumPred {
@@ -65,7 +64,7 @@ impl Engine for NumPred {
         self.structure.name()
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         self.observe(task, budget, &|event| {
             if let Event::Round(n, vars, preds) = event {
                 progress(format_args!("round {n}: {vars} variables, {preds} predicates"));

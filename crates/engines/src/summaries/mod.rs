@@ -14,7 +14,7 @@ use crate::board::Board;
 use crate::houdini::Houdini;
 use crate::kinduction::KInduction;
 use crate::unroll::Unrolling;
-use crate::{Certificate, Engine, Outcome};
+use crate::{Certificate, Engine, Outcome, Progress};
 use guess::Level;
 use palisade_base::Budget;
 use palisade_cfa::Program;
@@ -24,7 +24,6 @@ use palisade_task::Task;
 use palisade_task::contracts::{self, Claim, Clause, Contract, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
-use std::fmt;
 
 /// The engine `summaries`.
 pub struct Summaries;
@@ -46,7 +45,7 @@ impl Engine for Summaries {
         if contracts::candidates(&task.source).is_ok() { 4 } else { 1 }
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &dyn Fn(fmt::Arguments<'_>)) -> Outcome {
+    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         match search(task, budget, progress) {
             Ok(certificate) => Outcome::Proof(certificate),
             Err(why) => Outcome::Unknown(why),
@@ -55,11 +54,7 @@ impl Engine for Summaries {
 }
 
 /// Tries few clauses first, then more.
-fn search(
-    task: &Task,
-    budget: &Budget,
-    progress: &dyn Fn(fmt::Arguments<'_>),
-) -> Result<Certificate, String> {
+fn search(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Certificate, String> {
     let funcs = contracts::candidates(&task.source)?;
     progress(format_args!("observing calls"));
     let samples = Samples::collect(&task.source, &funcs, budget);
@@ -112,7 +107,7 @@ fn supported(
     task: &Task,
     mut contracts: Vec<Contract>,
     budget: &Budget,
-    progress: &dyn Fn(fmt::Arguments<'_>),
+    progress: &Progress<'_>,
 ) -> Result<Vec<Contract>, String> {
     loop {
         let clauses: usize = contracts.iter().map(|c| c.requires.len() + c.ensures.len()).sum();
@@ -174,7 +169,7 @@ fn prove(
     contracts: &[Contract],
     insist: bool,
     budget: &Budget,
-    progress: &dyn Fn(fmt::Arguments<'_>),
+    progress: &Progress<'_>,
 ) -> Result<(Task, Certificate), String> {
     let (woven, _) = palisade_reduce::woven_task(task, contracts)?;
     let graph = woven.program.analyse();
