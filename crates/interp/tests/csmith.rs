@@ -47,7 +47,7 @@ fn csmith_programs_have_gccs_checksum() {
         };
         // It leaves a file about the machine where it runs.
         let mut csmith = Command::new("csmith");
-        let made = csmith.current_dir(&scratch).args(["--seed", &seed.to_string()]).args(size).output();
+        let made = csmith.current_dir(scratch).args(["--seed", &seed.to_string()]).args(size).output();
         let made = made.expect("csmith can be started");
         std::fs::write(&file, &made.stdout).expect("the scratch folder can be written");
         let want = with_gcc(&file, &[&include], scratch);
