@@ -359,6 +359,8 @@ pub struct EnumType {
     pub complete: bool,
     /// The integer type that represents it.
     pub underlying: IntKind,
+    /// Its enumerators with their values, in order.
+    pub enumerators: Vec<(Symbol, i128)>,
     /// Where it is defined, or else first mentioned.
     pub span: Span,
 }

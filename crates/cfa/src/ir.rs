@@ -8,6 +8,7 @@ use crate::effect::Effect;
 use crate::types::*;
 use palisade_base::{IdxVec, Span};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 palisade_base::idx! {
@@ -48,6 +49,9 @@ pub struct Program {
     pub entry: FuncId,
     /// What was taken for granted when the automaton was made; not part of its text form.
     pub assumptions: Vec<Assumption>,
+    /// The enumerators of integer types that are enumerations, with the bits of their values; only people who look
+    /// at values need them, and the text form leaves them out.
+    pub enumerations: BTreeMap<TypeId, Vec<(u128, Arc<str>)>>,
 }
 
 /// A function.
@@ -602,6 +606,7 @@ impl Program {
             places: IdxVec::new(),
             entry: FuncId(0),
             assumptions: Vec::new(),
+            enumerations: BTreeMap::new(),
         }
     }
 

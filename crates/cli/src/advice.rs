@@ -45,6 +45,12 @@ pub fn advice(args: &CheckArgs, finding: &Finding<'_>, stopped: Option<Stop>) ->
             "the file that defines it, or --missing pure: `{first}`{has}{more} no body and may do anything"
         ));
     }
+    if finding.settled.open.len() > 1 && !args.all {
+        advice.push(format!(
+            "--all: each of the {} open checks is asked about alone",
+            finding.settled.open.len()
+        ));
+    }
     if args.analysis != "auto" {
         advice.push(format!("--analysis auto: only `{}` was asked", args.analysis));
     }

@@ -2,7 +2,9 @@
 //! start from here.
 
 use crate::input::Input;
+use crate::open::Obstacles;
 use crate::trace::{TraceLine, lines};
+use crate::why;
 use palisade_base::{Budget, Span};
 use palisade_cfa::Program;
 use palisade_check::replay::forced;
@@ -28,10 +30,14 @@ pub struct Finding<'a> {
     pub input: &'a Input,
     /// The places of the program, if there is something to say about them.
     pub places: Option<Places>,
+    /// Why the property holds, besides invariants and contracts.
+    pub why: Vec<String>,
     /// Invariants of the loops that a proof gives.
     pub facts: Vec<LoopFact>,
     /// The run that goes wrong.
     pub story: Option<Story>,
+    /// What stood in the way where nothing is settled.
+    pub obstacles: Option<Obstacles>,
 }
 
 /// A run that goes wrong, told by source lines.
@@ -62,13 +68,25 @@ impl<'a> Finding<'a> {
         to_the_end: bool,
         budget: &Budget,
     ) -> Self {
-        let mut finding =
-            Finding { settled, program, property, input, places: None, facts: Vec::new(), story: None };
-        if matches!(settled.verdict, Verdict::Unknown(_)) && settled.undefined.is_none() {
+        let mut finding = Finding {
+            settled,
+            program,
+            property,
+            input,
+            places: None,
+            why: Vec::new(),
+            facts: Vec::new(),
+            story: None,
+            obstacles: None,
+        };
+        let unknown = matches!(settled.verdict, Verdict::Unknown(_));
+        if unknown && settled.undefined.is_none() && settled.open.is_empty() {
             return finding;
         }
         let places = Places::new(input.files.clone());
+        finding.obstacles = unknown.then(|| Obstacles::new(settled, program, &places));
         if let (Some(task), Some(certificate)) = (&settled.task, &settled.certificate) {
+            finding.why = why::why(task, certificate, &places);
             finding.facts = loop_facts(task, certificate, &places);
         }
         let step_limit = if to_the_end { u64::MAX } else { SHOWN_STEPS };

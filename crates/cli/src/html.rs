@@ -56,6 +56,10 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
     if let Some(story) = &finding.story {
         let _ = writeln!(page, "<p><b>{what}:</b> {}</p>", escape(&story.described.text));
     }
+    for line in finding.obstacles.iter().flat_map(|o| o.text().lines().map(str::to_owned).collect::<Vec<_>>())
+    {
+        let _ = writeln!(page, "<p>{}</p>", escape(&line));
+    }
     page.push_str("<details><summary>how it was asked and what it rests on</summary><dl>");
     let mut item = |name: &str, value: &str| {
         // Writing to a string does not fail.
@@ -68,6 +72,9 @@ pub fn page(finding: &Finding<'_>, asked: &Asked) -> String {
     item("evidence", finding.evidence());
     if let Some(engine) = &finding.settled.engine {
         item("settled by", engine);
+    }
+    for line in &finding.why {
+        item("why", line);
     }
     for assumption in &finding.settled.assumptions {
         item("assuming", &assumption.text(finding.program));
@@ -205,6 +212,13 @@ fn notes<'f>(finding: &'f Finding<'_>, what: &str) -> BTreeMap<(&'f str, u32), N
             && let Some(file) = known(&at.file_name)
         {
             notes.entry((file, at.line)).or_default().add(format!("invariant: {}", fact.text));
+        }
+    }
+    for told in finding.obstacles.iter().flat_map(|o| &o.told) {
+        if let Some(at) = &told.at
+            && let Some(file) = known(&at.file_name)
+        {
+            notes.entry((file, at.line)).or_default().add(format!("open: {}", told.what));
         }
     }
     let Some(story) = &finding.story else { return notes };

@@ -1,11 +1,13 @@
 //! The result for machines: one JSON object.
 
 use crate::finding::Finding;
+use crate::open::Told;
 use crate::trace::{Note, TraceLine};
 use crate::{message, watchdog};
 use palisade_cfa::Assumption;
 use palisade_engines::board::Taken;
 use palisade_portfolio::{Tried, Verdict};
+use palisade_witness::model::Location;
 use palisade_witness::run::value_text;
 use serde_json::{Value, json};
 
@@ -68,15 +70,20 @@ pub fn result(finding: &Finding<'_>) -> Value {
         "taken": taken(&finding.settled.taken),
     });
     put_verdict(&mut object, &finding.settled.verdict);
+    object["why"] = json!(finding.why);
     if let Some(places) = &finding.places {
         let invariants = finding.facts.iter().filter_map(|fact| {
             let at = places.locate(fact.span.lo)?;
             Some(json!({
                 "file": at.file_name, "line": at.line, "column": at.column, "function": at.function,
-                "loop": fact.keyword, "invariant": fact.text,
+                "loop": fact.keyword, "invariant": fact.text, "quantified": fact.quantified,
             }))
         });
         object["invariants"] = invariants.collect();
+    }
+    if let Some(obstacles) = &finding.obstacles {
+        object["open"] = obstacles.told.iter().map(open).collect();
+        object["open_left_out"] = json!(obstacles.more);
     }
     if let Some(story) = &finding.story {
         let (first, left_out, last) = story.abbreviated(TRACE_LINES);
@@ -113,6 +120,13 @@ pub fn result(finding: &Finding<'_>) -> Value {
 
 fn tried(all: &[Tried]) -> Value {
     all.iter().map(|t| json!({"engine": t.engine, "seconds": t.time.as_secs_f64(), "said": t.said})).collect()
+}
+
+/// What nobody could exclude.
+fn open(told: &Told) -> Value {
+    let place = |at: &Location| json!({"file": at.file_name, "line": at.line, "column": at.column});
+    let loops: Vec<Value> = told.loops.iter().map(place).collect();
+    json!({"what": told.what, "at": told.at.as_ref().map(place), "loops": loops})
 }
 
 /// What engines took from each other.

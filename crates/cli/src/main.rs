@@ -19,6 +19,7 @@ mod input;
 mod invariants;
 mod json;
 mod log;
+mod open;
 mod picture;
 mod progress;
 mod question;
@@ -28,6 +29,7 @@ mod show;
 mod trace;
 mod validate;
 mod watchdog;
+mod why;
 mod witness;
 
 use std::process::ExitCode;

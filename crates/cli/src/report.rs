@@ -62,6 +62,9 @@ pub fn text(finding: &Finding<'_>) -> String {
     if let Some(engine) = &finding.settled.engine {
         let _ = writeln!(text, "settled by {engine}");
     }
+    for line in &finding.why {
+        let _ = writeln!(text, "  {line}");
+    }
     if let Some(places) = &finding.places {
         for fact in &finding.facts {
             let Some(at) = places.locate(fact.span.lo) else { continue };
@@ -81,6 +84,9 @@ pub fn text(finding: &Finding<'_>) -> String {
             text,
             "note: nothing in the program could violate the property: there is nothing to check"
         );
+    }
+    if let Some(obstacles) = &finding.obstacles {
+        text.push_str(&obstacles.text());
     }
     if let (Some(story), Some(places)) = (&finding.story, &finding.places) {
         text.push_str(&run(story, places));

@@ -2,10 +2,14 @@
 
 use crate::finding::{Finding, Story};
 use crate::json;
+use crate::open::Told;
 use crate::trace::TraceLine;
 use palisade_portfolio::Verdict;
 use palisade_witness::sha256;
 use serde_json::{Value, json};
+
+/// The name of the folder that relative addresses start from.
+const ROOT: &str = "%SRCROOT%";
 
 /// Code scanning keeps this many locations of a flow.
 const FLOW: usize = 1000;
@@ -22,16 +26,17 @@ const RULES: [(&str, &str, &str, &str); 8] = [
     ("PAL0008", "Observer", "An observer automaton reports an error", "observer"),
 ];
 
-/// The log of one run of the tool: a result for each violation, and none if the property is not violated. The
-/// verdict is that of the first finding.
+/// The log of one run of the tool: a result for each violation, and for each check that is open. The verdict is that
+/// of the first finding.
 pub fn log(findings: &[Finding<'_>]) -> Value {
     let rules: Vec<Value> = RULES.iter().map(rule).collect();
     let violation = |finding: &Finding<'_>| match (&finding.settled.verdict, &finding.story) {
         (Verdict::False(goal), Some(story)) => Some(result(finding, goal, story)),
         _ => None,
     };
-    let results: Vec<Value> = findings.iter().filter_map(violation).collect();
+    let mut results: Vec<Value> = findings.iter().filter_map(violation).collect();
     let finding = &findings[0];
+    results.extend(finding.obstacles.iter().flat_map(|o| &o.told).filter_map(|told| open(finding, told)));
     let verdict = match &finding.settled.verdict {
         Verdict::True => "true",
         Verdict::False(_) => "false",
@@ -46,6 +51,7 @@ pub fn log(findings: &[Finding<'_>]) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             }},
+            "originalUriBaseIds": root(),
             "results": results,
             "properties": {"verdict": verdict, "assumptions": json::assumptions(finding)},
         }],
@@ -102,8 +108,7 @@ fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
         "message": {"text": message},
     });
     if let Some((file, region, text)) = at {
-        let place =
-            json!({"artifactLocation": {"uri": uri(&file), "uriBaseId": "%SRCROOT%"}, "region": region});
+        let place = json!({"artifactLocation": artifact(&file), "region": region});
         let hash = sha256::hex(text.split_whitespace().collect::<String>().as_bytes());
         result["locations"] = json!([{"physicalLocation": place.clone()}]);
         result["partialFingerprints"] = json!({"primaryLocationLineHash": format!("{}:1", &hash[..16])});
@@ -114,7 +119,7 @@ fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
     }
     let related = story.described.notes.iter().filter_map(|(span, what)| {
         let at = finding.places.as_ref()?.locate(span.lo)?;
-        let artifact = json!({"uri": uri(&at.file_name), "uriBaseId": "%SRCROOT%"});
+        let artifact = artifact(&at.file_name);
         let place = json!({"artifactLocation": artifact, "region": {"startLine": at.line}});
         Some(json!({"physicalLocation": place, "message": {"text": what}}))
     });
@@ -123,13 +128,33 @@ fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
     result
 }
 
+/// A check that is neither proved nor violated.
+fn open(finding: &Finding<'_>, told: &Told) -> Option<Value> {
+    let (kind, edge) = told.check?;
+    let goal = finding.property.violated_at(kind, edge)?.name();
+    let index = RULES.iter().position(|r| r.3 == goal).unwrap_or(RULES.len() - 1);
+    let mut result = json!({
+        "ruleId": RULES[index].0,
+        "ruleIndex": index,
+        "kind": "open",
+        "level": "none",
+        "message": {"text": told.text()},
+    });
+    if let Some(at) = &told.at {
+        let artifact = artifact(&at.file_name);
+        let place = json!({"artifactLocation": artifact, "region": {"startLine": at.line}});
+        result["locations"] = json!([{"physicalLocation": place}]);
+    }
+    Some(result)
+}
+
 fn step(line: &TraceLine) -> Value {
     let state: serde_json::Map<String, Value> =
         line.changes().map(|(name, value)| (name.clone(), json!({"text": value}))).collect();
     json!({
         "location": {
             "physicalLocation": {
-                "artifactLocation": {"uri": uri(&line.file), "uriBaseId": "%SRCROOT%"},
+                "artifactLocation": artifact(&line.file),
                 "region": {"startLine": line.line},
             },
             "message": {"text": line.text()},
@@ -139,16 +164,26 @@ fn step(line: &TraceLine) -> Value {
     })
 }
 
-/// A relative path without `..`, escaped.
-fn uri(file: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in file.split('/') {
-        match part {
-            "" | "." | ".." => {}
-            other => parts.push(other),
-        }
+/// Where a file is: relative to the folder that the command ran in, or from the root where it lies elsewhere.
+fn artifact(file: &str) -> Value {
+    let outside = file.starts_with('/') || file.split('/').any(|part| part == "..");
+    match outside.then(|| std::fs::canonicalize(file)) {
+        Some(Ok(path)) => json!({"uri": format!("file://{}", uri(&path.to_string_lossy()))}),
+        _ => json!({"uri": uri(file), "uriBaseId": ROOT}),
     }
-    let mut text = String::new();
+}
+
+/// The folder that the command ran in, as the base of relative addresses.
+fn root() -> Value {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let folder = uri(&folder.to_string_lossy());
+    json!({ROOT: {"uri": format!("file://{}/", folder.trim_end_matches('/'))}})
+}
+
+/// A path without parts that say nothing, escaped.
+fn uri(file: &str) -> String {
+    let parts: Vec<&str> = file.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let mut text = if file.starts_with('/') { "/".to_owned() } else { String::new() };
     for byte in parts.join("/").bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
@@ -165,8 +200,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_relative_and_escaped() {
-        assert_eq!(uri("./src/../a b.c"), "src/a%20b.c");
-        assert_eq!(uri("/tmp/x.c"), "tmp/x.c");
+    fn addresses_are_escaped() {
+        assert_eq!(uri("./src//a b.c"), "src/a%20b.c");
+        assert_eq!(uri("/usr/./x.c"), "/usr/x.c");
+    }
+
+    #[test]
+    fn addresses_lead_to_the_file() {
+        assert_eq!(artifact("src/main.rs"), json!({"uri": "src/main.rs", "uriBaseId": ROOT}));
+        let here = std::fs::canonicalize("src/main.rs").expect("is there");
+        let absolute = format!("file://{}", here.display());
+        assert_eq!(artifact("../cli/src/main.rs"), json!({"uri": absolute}));
+        let base = root();
+        let base = base[ROOT]["uri"].as_str().expect("a folder");
+        assert_eq!(format!("{base}src/main.rs"), absolute);
     }
 }

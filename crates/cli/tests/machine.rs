@@ -105,6 +105,7 @@ fn json_is_all_that_standard_output_holds_and_keeps_to_its_schema() {
         ("holds", loops, &[], "true", 0),
         ("all", FAILS, &["--all"], "false", 1),
         ("limit", HARD, &["--time-limit", "1s"], "unknown", 3),
+        ("coarse", HARD, &["--analysis", "interval"], "unknown", 3),
         ("syntax", "int main(void) { return 0 }\n", &[], "error", 2),
         ("property", FAILS, &["--property", "no-such"], "error", 2),
         ("usage", FAILS, &["--no-such-option"], "error", 2),
@@ -154,6 +155,79 @@ fn the_clock_is_a_limit_and_advice_follows() {
 fn what_to_try_is_said() {
     let text = stdout(&check("analysis", HARD, &["--analysis", "interval", "--time-limit", "5s"]));
     assert!(text.contains("try: --analysis auto: only `interval` was asked\n"), "{text}");
+}
+
+#[test]
+fn what_stands_in_the_way_is_named() {
+    let program = "extern unsigned get(void);\nextern void reach_error(void);\nint main(void) {\n\
+        unsigned n = get(), s = 1, a[4] = {0, 0, 0, 0};\n  for (unsigned i = 0; i < n; i++)\n    s = s * s + i;\n\
+        if (s == 77)\n    reach_error();\n  if (a[1])\n    reach_error();\n  return 0;\n}\n";
+    let open = "`reach_error` may be called at f.c:8:5, behind the loop at f.c:5";
+    let outputs = ["sarif", "html"].map(|name| {
+        let file = format!("palisade-coarse-{}.{name}", std::process::id());
+        std::env::temp_dir().join(file).to_string_lossy().into_owned()
+    });
+    let asked = ["--analysis", "interval", "--sarif", &outputs[0], "--report", &outputs[1]];
+    let text = stdout(&check("coarse", program, &asked));
+    assert!(text.contains(&format!("open: {open}\n")), "{text}");
+    // What is excluded is not open.
+    assert_eq!(text.matches("open: ").count(), 1, "{text}");
+    assert!(text.ends_with("verdict: unknown (interval: too coarse for 1 check)\n"), "{text}");
+    let [sarif, page] = outputs.map(|path| {
+        let written = std::fs::read_to_string(&path).expect("written");
+        std::fs::remove_file(path).expect("removed");
+        written
+    });
+    assert!(page.contains(&format!("<p>open: {open}</p>")), "{page}");
+    let sarif: Value = serde_json::from_str(&sarif).expect("JSON");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["kind"], &result["level"]), (&"open".into(), &"none".into()), "{sarif}");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 8, "{sarif}");
+    let json = stdout(&check("coarse", program, &["--analysis", "interval", "--json"]));
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&json["open"][0]["at"]["line"], &json["open"][0]["loops"][0]["line"]),
+        (&8.into(), &5.into())
+    );
+    // All engines are asked, and what they could not do is said in the program's words.
+    let jumps = "#include <setjmp.h>\nextern void reach_error(void);\njmp_buf b;\nint main(void) {\n\
+        if (setjmp(b))\n    reach_error();\n  return 0;\n}\n";
+    let text = stdout(&check("jumps", jumps, &[]));
+    assert!(text.contains("open: what `_setjmp` does is not modelled at f.c:5"), "{text}");
+    assert!(text.ends_with("verdict: unknown (a call cannot be followed)\n"), "{text}");
+    let recursion = "extern int get(void);\nextern void reach_error(void);\nint f(int n) {\n  if (n <= 0)\n\
+        return 0;\n  int r = f(n - 2);\n  return r * r - n;\n}\nint main(void) {\n  if (f(get()) == 1234567)\n\
+        reach_error();\n  return 0;\n}\n";
+    let text = stdout(&check("recursion", recursion, &["--analysis", "interval"]));
+    assert!(text.contains("open: `f` calls itself deeper than is followed at f.c:6:11\n"), "{text}");
+}
+
+#[test]
+fn a_proof_says_why() {
+    let lines = |name: &str, body: &str, analysis: &str| {
+        let program = format!(
+            "#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\nint main(void) {{\n{body}  return 0;\n}}\n"
+        );
+        let text = stdout(&check(name, &program, &["--analysis", analysis]));
+        assert!(text.ends_with("verdict: true\n"), "{text}");
+        text
+    };
+    let sum = "  int s = 0;\n  for (int i = 0; i < 5; i++)\n    s += i;\n  assert(s == 10);\n";
+    let text = lines("unrolled", sum, "bmc");
+    assert!(text.contains("  f.c:5: the loop comes back to its start at most 5 times\n"), "{text}");
+    let text = lines("only", sum, "concrete");
+    assert!(
+        text.contains("  nothing is read from outside: the only run was followed to its end\n"),
+        "{text}"
+    );
+    let swap = "  int a = 1, b = 1;\n  while (__VERIFIER_nondet_int()) {\n    int t = a;\n    a = b;\n    b = t;\n\
+        assert(a == 1);\n  }\n";
+    let text = lines("induction", swap, "kinduction");
+    assert!(text.contains("  no pass through a loop goes wrong if "), "{text}");
+    let zeros = "  int a[100], n = __VERIFIER_nondet_int(), i;\n  if (n < 0 || n > 100)\n    return 0;\n\
+        for (i = 0; i < n; i++)\n    a[i] = 0;\n  for (i = 0; i < n; i++)\n    assert(a[i] == 0);\n";
+    let text = lines("elements", zeros, "arrays");
+    assert!(text.contains("f.c:7: invariant for all k in [0, i): a[k] == 0\n"), "{text}");
 }
 
 #[test]

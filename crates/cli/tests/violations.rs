@@ -93,3 +93,45 @@ int main(void) {
     }
     assert!(!text.contains("f.c:4:") && text.lines().count() < 30, "{text}");
 }
+
+#[test]
+fn values_are_shown_by_their_types() {
+    let file = std::env::temp_dir().join(format!("palisade-values-{}.c", std::process::id()));
+    let program = "#include <stdlib.h>
+#include <assert.h>
+enum color { RED, GREEN = 5, BLUE };
+struct point { int x; enum color c; char name[8]; struct point *next; };
+static int weight(struct point *p, enum color want) { return p->c == want ? p->x * 2 : -1; }
+int main(void) {
+    struct point a = { 3, GREEN, \"abc\", 0 };
+    struct point *q = malloc(sizeof *q);
+    if (!q) return 0;
+    q->x = 7; q->c = BLUE; q->next = &a;
+    int list[4] = {1, 2, 3, 4}, undefined;
+    int *third = list + 2;
+    double half = 1.5;
+    int r = weight(q, BLUE);
+    enum color other = 77;
+    undefined = undefined + 1;
+    assert(r == 13 && *third == 3 && half > 1 && other && a.x);
+}
+";
+    std::fs::write(&file, program).expect("written");
+    let text = stdout(&["check", &file.to_string_lossy()]);
+    std::fs::remove_file(&file).expect("removed");
+    let text = text.replace(&*file.to_string_lossy(), "f.c");
+    for want in [
+        "// a.x = 3, a.c = GREEN",
+        "// q = heap#1 (f.c:8)\n",
+        "// q->x = 7, q->c = BLUE, q->next = &a\n",
+        "// list[0] = 1, list[1] = 2, list[2] = 3, list[3] = 4\n",
+        "// third = list + 2\n",
+        "// half = 1.5\n",
+        "// calls weight(p = heap#1 (f.c:8), want = BLUE)",
+        "// other = 77\n",
+        "// undefined is not initialised, here ",
+        "// r == 13: false\n",
+    ] {
+        assert!(text.contains(want), "want\n{want}\nin\n{text}");
+    }
+}

@@ -52,6 +52,8 @@ pub struct Exploration<C: Cpa> {
     reached: Reached<C>,
     waitlist: Waitlist,
     targets: Vec<NodeId>,
+    /// An initial state that is an error, until it was told of.
+    initial_target: Option<NodeId>,
     expanded: u64,
     // Buffers that live across steps.
     steps: Vec<Step>,
@@ -76,6 +78,7 @@ impl<C: Cpa> Exploration<C> {
             reached: Reached::new(listing),
             waitlist: Waitlist::new(order),
             targets: Vec::new(),
+            initial_target: None,
             expanded: 0,
             steps: Vec::new(),
             successors: Successors::new(),
@@ -86,6 +89,7 @@ impl<C: Cpa> Exploration<C> {
             let root = this.reached.insert(&mut this.cpa, partition, state, None, precision);
             this.enqueue(root);
         }
+        this.initial_target = this.targets.first().copied();
         this
     }
 
@@ -121,6 +125,11 @@ impl<C: Cpa> Exploration<C> {
 
     /// Runs until the fixed point, a limit or the end of the budget.
     pub fn run(&mut self, budget: &Budget, limits: Limits) -> Status {
+        if limits.first_target
+            && let Some(target) = self.initial_target.take()
+        {
+            return Status::TargetReached(target);
+        }
         loop {
             if let Err(stop) = budget.check() {
                 return Status::Stopped(stop.into());

@@ -56,7 +56,7 @@ impl Engine for Bmc {
             }
             if !keep.contains(&true) {
                 return if cut {
-                    Outcome::Unknown("recursion deeper than followed".into())
+                    Outcome::Unknown("a call that is not followed is reached".into())
                 } else {
                     Outcome::Proof(Certificate::Unrolling { bounds: unrolling.bounds() })
                 };

@@ -6,7 +6,7 @@
 
 use crate::numeric::{FixedPoint, fixed_point};
 use palisade_base::Budget;
-use palisade_cfa::Program;
+use palisade_cfa::{LocId, Program};
 use palisade_domains::Domain;
 use palisade_evidence::Invariants;
 use palisade_task::Task;
@@ -22,6 +22,8 @@ pub struct Board {
 struct Inner {
     notes: Vec<Note>,
     taken: Vec<Taken>,
+    /// Errors and cuts that an analysis of all states did not exclude; for each analysis.
+    open: Vec<Vec<LocId>>,
 }
 
 /// What somebody found.
@@ -83,13 +85,14 @@ impl Board {
         let mut inner = self.lock();
         if known(&inner).is_none() {
             inner.notes.push(Note { by: by.into(), of, found: Arc::clone(&found) });
+            inner.open.push(found.open.clone());
         }
         Ok(found)
     }
 
     /// Tells facts about loop heads, about variables of the program alone.
     pub fn post(&self, by: &str, invariants: Invariants) {
-        let found = Arc::new(FixedPoint { invariants, errors: 0, cuts: 0 });
+        let found = Arc::new(FixedPoint { invariants, open: Vec::new() });
         self.lock().notes.push(Note { by: by.into(), of: None, found });
     }
 
@@ -102,6 +105,23 @@ impl Board {
         }
         *seen = inner.notes.len();
         all
+    }
+
+    /// Tells which errors and cuts an analysis of all states did not exclude.
+    pub fn leave_open(&self, ends: Vec<LocId>) {
+        self.lock().open.push(ends);
+    }
+
+    /// The errors and cuts that no analysis of all states excludes, in order; nothing is known before the first one
+    /// is through.
+    pub fn open(&self) -> Option<Vec<LocId>> {
+        let inner = self.lock();
+        let (first, others) = inner.open.split_first()?;
+        let mut open = first.clone();
+        open.retain(|loc| others.iter().all(|ends| ends.contains(loc)));
+        open.sort_unstable();
+        open.dedup();
+        Some(open)
     }
 
     /// Whether something was told since.

@@ -41,12 +41,10 @@ impl Engine for AbstractInterpretation {
         progress(format_args!("fixed point"));
         match board.fixed_point(self.domain.name, task, &self.domain, self.delay, budget) {
             Err(why) => Outcome::Unknown(why),
-            Ok(found) if found.errors == 0 && found.cuts == 0 => {
+            Ok(found) if found.open.is_empty() => {
                 Outcome::Proof(Certificate::Invariants(found.invariants.clone()))
             }
-            Ok(found) => {
-                Outcome::Unknown(format!("{} error locations not excluded", found.errors + found.cuts))
-            }
+            Ok(found) => Outcome::Unknown(not_excluded(found.open.len())),
         }
     }
 
@@ -64,14 +62,18 @@ impl Engine for AbstractInterpretation {
     }
 }
 
+/// What an analysis says that is too coarse for some errors.
+pub(crate) fn not_excluded(ends: usize) -> String {
+    let checks = if ends == 1 { "check" } else { "checks" };
+    format!("too coarse for {ends} {checks}")
+}
+
 /// What abstract interpretation found out.
 pub struct FixedPoint {
     /// What holds at the loop heads.
     pub invariants: Invariants,
-    /// Error locations that could not be excluded.
-    pub errors: usize,
-    /// Cuts that could not be excluded.
-    pub cuts: usize,
+    /// Errors and cuts that could not be excluded.
+    pub open: Vec<LocId>,
 }
 
 /// Joins at a loop head before widening starts there, unless there is a reason for more.
@@ -87,7 +89,7 @@ pub fn fixed_point(task: &Task, domain: &Domain, delay: u32, budget: &Budget) ->
     let found = || {
         let run = iterate(task, (domain.context)(budget), delay, budget)?;
         let mut found = at_heads(task, &run, budget)?;
-        if found.errors == 0 && found.cuts == 0 && task.program.edges.len() > LONG {
+        if found.open.is_empty() && task.program.edges.len() > LONG {
             between(task, &run, &mut found.invariants, budget)?;
         }
         Ok(found)
@@ -149,12 +151,13 @@ fn at_heads(task: &Task, run: &Run<'_>, budget: &Budget) -> Result<FixedPoint, H
     let live = Liveness::of(program, budget)?;
     let graph = program.analyse();
     let dims = dims(program, &run.cpa().right);
-    let mut found = FixedPoint { invariants: Invariants::none(program), errors: 0, cuts: 0 };
+    let mut found = FixedPoint { invariants: Invariants::none(program), open: Vec::new() };
     let atoms = atoms(program, &mut found.invariants, &dims);
     for (_, (position, element)) in run.reached().iter() {
         let Position::At(loc) = *position else { continue };
-        found.errors += usize::from(task.error_at(loc).is_some());
-        found.cuts += usize::from(task.cuts.contains(&loc));
+        if task.is_end(loc) {
+            found.open.push(loc);
+        }
         if graph.is_loop_head(loc) {
             let element = alive(element, &dims, &live, loc);
             holds_at(&mut found.invariants, &atoms, loc, &element.to_constraints());

@@ -37,7 +37,7 @@ impl Engine for SymbolicTransformers {
         let invariants = certificate(task, &found);
         if !found.proved {
             board.post(self.name, invariants);
-            return Outcome::Unknown("errors not excluded".into());
+            return Outcome::Unknown("too coarse for some checks".into());
         }
         Outcome::Proof(Certificate::Invariants(invariants))
     }

@@ -65,7 +65,15 @@ impl Lowerer<'_> {
             return id;
         }
         let id = match self.typed.types.int_ty(ty) {
-            Some(int) => self.int_type(int),
+            Some(int) => match self.enumerators(ty, int) {
+                Some(enumerators) => {
+                    let program = &mut self.pool.program;
+                    let id = program.types.push(Type::Int(int));
+                    program.enumerations.insert(id, enumerators);
+                    id
+                }
+                None => self.int_type(int),
+            },
             None => {
                 let id = self.pool.program.types.push(Type::Void);
                 self.types.waiting.push((ty, id));
@@ -75,6 +83,16 @@ impl Lowerer<'_> {
         self.types.made.ensure(ty, None);
         self.types.made[ty] = Some(id);
         id
+    }
+
+    /// The enumerators of an enumeration, by the bits of their values.
+    fn enumerators(&mut self, ty: CTypeId, int: IntTy) -> Option<Vec<(u128, Arc<str>)>> {
+        let CType::Enum(id) = self.typed.types.get(ty) else { return None };
+        let all = &self.typed.types.enums[id].enumerators;
+        let named = all
+            .iter()
+            .map(|&(name, value)| (int.truncate(value as u128), self.arc_names.get(self.names, name)));
+        Some(named.collect())
     }
 
     fn make_type(&mut self, ty: CTypeId) -> Type {

@@ -2,11 +2,14 @@
 //!
 //! * [`registry`]: the analyses by name;
 //! * [`race`]: how they share the processors;
+//! * [`open`]: what stood in the way where there is no verdict;
 //! * [`settle`]: runs one of them, or several side by side, and lets nothing out that was not
 //!   checked.
 
+mod open;
 mod race;
 pub mod registry;
 mod settle;
 
+pub use open::{Obstacle, Open};
 pub use settle::{Progress, Settled, Tried, Verdict, settle};

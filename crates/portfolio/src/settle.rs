@@ -1,5 +1,6 @@
 //! Runs engines until one of them has something that passes its check.
 
+use crate::open::{self, Obstacle, Open};
 use crate::race::{Runner, race};
 use crate::registry::{self, Analysis};
 use palisade_base::Budget;
@@ -48,6 +49,8 @@ pub struct Settled {
     pub replay: Option<Replay>,
     /// A run that does something undefined before it violates the property; the question is not settled then.
     pub undefined: Option<Box<Otherwise>>,
+    /// What stood in the way, as far as is known, where the question is not settled.
+    pub open: Vec<Open>,
     /// What the verdict rests on besides the evidence.
     pub assumptions: Vec<Assumption>,
     /// Evidence of engines that did not pass its check, in words; each is a defect of an engine.
@@ -85,6 +88,7 @@ impl Settled {
             checked: None,
             replay: None,
             undefined: None,
+            open: Vec::new(),
             assumptions: Vec::new(),
             rejected: Vec::new(),
             unchecked: Vec::new(),
@@ -324,14 +328,17 @@ fn run(
                     ..Settled::unknown(reason)
                 };
             }
+            let (task, open) = open::open(tasks, &boards);
+            let calls = open.iter().filter(|o| o.what == Obstacle::Call).count();
             let reason = match budget.stopped() {
                 Some(stop) => stop.to_string(),
                 None if !rejected.is_empty() => rejected.join("; "),
                 None if !unchecked.is_empty() => unchecked.join("; "),
+                None if calls > 0 && calls == open.len() => "a call cannot be followed".into(),
+                None if analyses.len() > 1 => "no analysis is precise enough".into(),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            let task = tasks.into_iter().next();
-            Settled { rejected, unchecked, tried, taken, task, ..Settled::unknown(reason) }
+            Settled { rejected, unchecked, tried, taken, task, open, ..Settled::unknown(reason) }
         }
     }
 }

@@ -14,6 +14,9 @@ const MAX_DEPTH: usize = 200;
 pub struct CWriter<'a> {
     program: &'a Program,
     name: &'a dyn Fn(VarId) -> Option<String>,
+    /// Integers of the text that the program does not have, each any value of its type. With one, elements are
+    /// written whatever their index is: the text is for people.
+    ghosts: &'a [VarId],
 }
 
 /// A piece of C text.
@@ -55,7 +58,26 @@ impl<'a> CWriter<'a> {
     /// A writer. `name` gives the C text of a variable, if it can be named where the text will
     /// stand.
     pub fn new(program: &'a Program, name: &'a dyn Fn(VarId) -> Option<String>) -> Self {
-        CWriter { program, name }
+        CWriter { program, name, ghosts: &[] }
+    }
+
+    /// A writer of texts that people read, about some ghosts too, which `name` knows.
+    pub fn about(
+        program: &'a Program,
+        name: &'a dyn Fn(VarId) -> Option<String>,
+        ghosts: &'a [VarId],
+    ) -> Self {
+        CWriter { program, name, ghosts }
+    }
+
+    /// The exact text of a truth value.
+    pub fn truth(&self, e: ExprId) -> Option<String> {
+        Some(self.piece(e, 0)?.within(Level::And))
+    }
+
+    /// The text of an integer.
+    pub fn integer(&self, e: ExprId) -> Option<String> {
+        Some(self.piece(e, 0)?.within(Level::Sum))
     }
 
     /// The parts of a conjunction that can be written; each holds where the whole does.
@@ -78,7 +100,7 @@ impl<'a> CWriter<'a> {
     }
 
     /// The operands of a chain of one operator on truth values, from left to right.
-    fn chain(&self, op: BinOp, e: ExprId) -> Vec<ExprId> {
+    pub fn chain(&self, op: BinOp, e: ExprId) -> Vec<ExprId> {
         let mut parts = Vec::new();
         let mut todo = vec![e];
         while let Some(e) = todo.pop() {
@@ -130,8 +152,12 @@ impl<'a> CWriter<'a> {
             ExprKind::Load(place) => self.load(place, ty),
             ExprKind::Convert(a) => {
                 // A pointer's number is nothing to speak about.
+                let ghost = self.is_ghost(a);
                 let a = self.piece(a, depth)?;
                 let (lo, hi) = range(ty)?;
+                if ghost {
+                    return Some(Piece { ty: promoted(ty)?, lo, hi, ..a });
+                }
                 if lo <= a.lo && a.hi <= hi { Some(a) } else { a.cast(ty) }
             }
             ExprKind::Unary(UnOp::Not, a) if ty == IntTy::BOOL => self.negation(a, depth),
@@ -155,6 +181,12 @@ impl<'a> CWriter<'a> {
         }
     }
 
+    /// Whether an expression is the value of a ghost.
+    pub fn is_ghost(&self, e: ExprId) -> bool {
+        let ExprKind::Load(place) = self.program.exprs[e].kind else { return false };
+        matches!(self.program.places[place].base, Base::Var(var) if self.ghosts.contains(&var))
+    }
+
     fn load(&self, place: PlaceId, ty: IntTy) -> Option<Piece> {
         let p = &self.program.places[place];
         let Base::Var(var) = p.base else { return None };
@@ -169,6 +201,11 @@ impl<'a> CWriter<'a> {
                     }
                     text = format!("{text}.{}", field.name);
                     at = field.ty;
+                }
+                Proj::Index { index, .. } if !self.ghosts.is_empty() => {
+                    let Type::Array(element, _) = self.program.types[at] else { return None };
+                    text = format!("{text}[{}]", self.piece(index, 0)?.text);
+                    at = element;
                 }
                 Proj::Index { index, .. } => {
                     // An index that may lie outside would make the expression undefined.

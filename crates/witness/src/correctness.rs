@@ -9,6 +9,7 @@ use crate::c_expr::{CWriter, literal};
 use crate::minimise::minimised;
 use crate::model::{Invariant, InvariantKind, Location};
 use crate::places::Places;
+use crate::quantified;
 use palisade_base::Span;
 use palisade_cfa::*;
 use palisade_evidence::{Certificate, Cover, Invariants};
@@ -30,8 +31,10 @@ pub struct LoopFact {
     pub span: Span,
     /// Whether the loop has a keyword.
     pub keyword: bool,
-    /// A C expression.
+    /// A C expression; where it is about all elements of an array, a sentence that people read.
     pub text: String,
+    /// Whether it is about all elements of an array, which no C expression says.
+    pub quantified: bool,
 }
 
 /// The invariants that a certificate gives for the loops of the source, in source order.
@@ -49,6 +52,7 @@ pub fn loop_facts(task: &Task, certificate: &Certificate, places: &Places) -> Ve
 pub fn invariants(facts: &[LoopFact], places: &Places) -> Vec<Invariant> {
     facts
         .iter()
+        .filter(|fact| !fact.quantified)
         .filter_map(|fact| {
             let location: Location = places.locate(fact.span.lo)?;
             let kind = if fact.keyword { InvariantKind::Loop } else { InvariantKind::Location };
@@ -178,10 +182,17 @@ fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec
         at.entry(loc).or_default().push(fact);
     }
     let names = Names::new(task);
-    let mut facts = Vec::new();
+    let ghosts = quantified::named(&program, invariants.ghosts());
+    let (mut facts, mut all_elements) = (Vec::new(), Vec::new());
     for (span, keyword, copies) in heads(task, places).into_iter().map(|((_, k), (s, c))| (s, k, c)) {
         let mut alternatives: Vec<String> = Vec::new();
         let mut complete = true;
+        if let [head] = copies[..] {
+            let name = |v: VarId| names.name(v, task.origin.frames_of[head], span.lo);
+            let about_all = at.get(&head).into_iter().flatten();
+            let about_all = about_all.filter_map(|&fact| quantified::text(&program, fact, &ghosts, &name));
+            all_elements.extend(about_all.map(|text| LoopFact { span, keyword, text, quantified: true }));
+        }
         for head in copies {
             let frame = task.origin.frames_of[head];
             let name = |v: VarId| names.name(v, frame, span.lo);
@@ -200,6 +211,7 @@ fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec
         if complete {
             facts.extend(disjunction(span, keyword, alternatives));
         }
+        facts.append(&mut all_elements);
     }
     facts
 }
@@ -220,7 +232,7 @@ fn disjunction(span: Span, keyword: bool, alternatives: Vec<String>) -> Option<L
             several.iter().map(bracket).collect::<Vec<_>>().join(" || ")
         }
     };
-    (text.len() <= MAX_TEXT).then_some(LoopFact { span, keyword, text })
+    (text.len() <= MAX_TEXT).then_some(LoopFact { span, keyword, text, quantified: false })
 }
 
 /// A partial state by the names of its variables.

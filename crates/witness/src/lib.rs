@@ -19,6 +19,7 @@ pub mod model;
 pub mod monitor;
 pub mod objects;
 pub mod places;
+mod quantified;
 pub mod run;
 pub mod sha256;
 pub mod violation;

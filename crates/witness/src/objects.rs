@@ -158,7 +158,11 @@ impl Names<'_> {
     pub fn value(&self, ty: Option<TypeId>, value: Value, state: &State<'_>) -> String {
         match value.ty {
             Scalar::Ptr => self.pointer(ty, value, state),
-            scalar => number(scalar, value.bits),
+            scalar => {
+                let enumerators = ty.and_then(|ty| self.program.enumerations.get(&ty));
+                let named = enumerators.and_then(|all| all.iter().find(|(bits, _)| *bits == value.bits));
+                named.map_or_else(|| number(scalar, value.bits), |(_, name)| name.to_string())
+            }
         }
     }
 

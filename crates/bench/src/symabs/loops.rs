@@ -33,7 +33,7 @@ const MAX_EDGES: usize = 200_000;
 
 fn syntactic(task: &Task, domain: &str, budget: &Budget) -> bool {
     let Some(domain) = Domain::named(domain) else { return false };
-    fixed_point(task, &domain, DELAY, budget).is_ok_and(|f| f.errors == 0 && f.cuts == 0)
+    fixed_point(task, &domain, DELAY, budget).is_ok_and(|f| f.open.is_empty())
 }
 
 fn by_symbols(task: &Task, domain: &str, budget: &Budget) -> bool {

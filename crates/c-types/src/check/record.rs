@@ -352,7 +352,13 @@ impl<'a> Checker<'a> {
     }
 
     fn new_enum(&mut self, tag: Option<Symbol>, span: Span) -> EnumTyId {
-        self.prog.types.enums.push(EnumType { tag, complete: false, underlying: IntKind::UInt, span })
+        self.prog.types.enums.push(EnumType {
+            tag,
+            complete: false,
+            underlying: IntKind::UInt,
+            enumerators: Vec::new(),
+            span,
+        })
     }
 
     /// Enumeration constants have type `int` if they fit, otherwise that of the enumeration, as
@@ -406,7 +412,7 @@ impl<'a> Checker<'a> {
             _ => narrowest_kind(min, max, if attrs.packed { 8 } else { 32 }, dm),
         };
         let wide = TypeTable::int_id(underlying);
-        for (name, value) in values {
+        for &(name, value) in &values {
             let small = fixed.is_none() && i32::try_from(value).is_ok();
             let ty = if small { TypeTable::INT } else { wide };
             if fixed.is_some() && !holds(self.prog.types.int_ty(wide), value) {
@@ -418,6 +424,7 @@ impl<'a> Checker<'a> {
         let e = &mut self.prog.types.enums[entry];
         e.complete = true;
         e.underlying = underlying;
+        e.enumerators = values.into_iter().map(|(name, value)| (name.name, value)).collect();
         e.span = spec.span;
     }
 }

@@ -10,6 +10,7 @@ mod component;
 mod parts;
 
 use crate::board::Board;
+use crate::numeric::not_excluded;
 use crate::path::solve_path;
 use crate::{Certificate, Engine, Format, Outcome, Progress};
 use component::{Erased, Part};
@@ -151,6 +152,7 @@ impl Composite {
     fn settle(
         &self,
         task: &Task,
+        board: &Board,
         budget: &Budget,
         progress: &Progress<'_>,
         last: &mut dyn FnMut(&Program, &Run<'_>),
@@ -197,8 +199,14 @@ impl Composite {
                     }
                     Learned::Predicates if refined => refiner.into_found(),
                     Learned::Predicates | Learned::Nothing => {
-                        let errors = run.targets().len();
-                        return Ok(Outcome::Unknown(format!("{errors} error locations not excluded")));
+                        let steps = run.targets().iter().filter_map(|&t| run.reached().path_to(t).pop());
+                        let mut ends: Vec<LocId> =
+                            steps.map(|(step, _)| task.program.edges[step.edge].dst).collect();
+                        ends.sort_unstable();
+                        ends.dedup();
+                        let why = not_excluded(ends.len());
+                        board.leave_open(ends);
+                        return Ok(Outcome::Unknown(why));
                     }
                 }
             };
@@ -216,8 +224,8 @@ impl Engine for Composite {
         &self.name
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
-        match self.settle(task, budget, progress, &mut |_, _| {}) {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
+        match self.settle(task, board, budget, progress, &mut |_, _| {}) {
             Ok(outcome) => outcome,
             Err(halt) => Outcome::Unknown(halt.to_string()),
         }
@@ -234,7 +242,7 @@ impl Engine for Composite {
         let mut write = |program: &Program, run: &Run<'_>| {
             graph = Some(export::write(program, run, format, sources));
         };
-        let outcome = self.settle(task, budget, &|_| {}, &mut write);
+        let outcome = self.settle(task, &Board::default(), budget, &|_| {}, &mut write);
         Some(match (graph, outcome) {
             (Some(graph), _) => Ok(graph),
             (None, Err(halt)) => Err(halt.to_string()),
