@@ -445,7 +445,7 @@ impl Cpa for BddAnalysis<'_> {
                     None => next,
                 },
                 Effect::Assign(assigned) => self.assign(next, assigned)?,
-                Effect::Forget(range) => self.forget(next, range.clone())?,
+                Effect::Forget(range) | Effect::ForgetIn(_, range) => self.forget(next, range.clone())?,
             };
             if next == Node::FALSE {
                 return Ok(());

@@ -218,6 +218,28 @@ impl Cells {
         }
     }
 
+    /// A place in a variable with one index that is no constant: the variable, the bytes of all other steps, the
+    /// index and the bytes of an element.
+    pub fn indexed(&self, program: &Program, id: PlaceId) -> Option<(VarId, i128, ExprId, i128)> {
+        let place = &program.places[id];
+        let Base::Var(var) = place.base else { return None };
+        let (mut fixed, mut variable) = (0i128, None);
+        for proj in &place.path {
+            match *proj {
+                Proj::Field { record, field } => fixed += i128::from(program.field(record, field).offset),
+                Proj::Index { index, stride } => match program.exprs[index] {
+                    Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } => {
+                        fixed = fixed.checked_add(t.decode(bits).checked_mul(stride.into())?)?;
+                    }
+                    _ if variable.is_none() => variable = Some((index, i128::from(stride))),
+                    _ => return None,
+                },
+            }
+        }
+        let (index, stride) = variable?;
+        Some((var, fixed, index, stride))
+    }
+
     /// The cell as one would write it in C.
     pub fn name(&self, program: &Program, slot: u32) -> String {
         let Some(cell) = self.info(slot) else {

@@ -35,6 +35,8 @@ pub enum Effect {
     Assign(Vec<(u32, Source)>),
     /// These cells take any value of their types.
     Forget(Range<u32>),
+    /// Some of these cells do: what lies in the place, whose indices are no constants.
+    ForgetIn(PlaceId, Range<u32>),
 }
 
 /// The effects of all steps of a program.
@@ -160,7 +162,7 @@ impl<'p> Effects<'p> {
         match (self.cells.locate(self.program, dst), value) {
             (Located::Cell(slot), Some(source)) => out.push(Effect::Assign(vec![(slot, source)])),
             (Located::Cell(slot), None) => out.push(Effect::Forget(slot..slot + 1)),
-            (Located::Among(range), _) => out.push(Effect::Forget(range)),
+            (Located::Among(range), _) => out.push(Effect::ForgetIn(dst, range)),
             (Located::Anywhere, _) => self.forget_addressed(out),
         }
     }

@@ -117,6 +117,16 @@ impl<'p> Numeric<'p> {
         self.int_type(slot).map(|_| Dim::int(slot))
     }
 
+    /// The integers in a variable that have an address: dimension, first byte, and type.
+    pub fn integers_of(&self, var: VarId) -> impl Iterator<Item = (Dim, u64, IntTy)> {
+        let cells = &self.effects.cells;
+        cells.of_var(var).filter_map(move |slot| {
+            let info = cells.info(slot)?;
+            let ty = info.scalar.int().filter(|_| info.bit.is_multiple_of(8))?;
+            Some((Dim::int(slot), u64::from(info.bit / 8), ty))
+        })
+    }
+
     /// The type of a scalar integer variable.
     pub fn int_type_of(&self, var: VarId) -> Option<IntTy> {
         self.int_type(self.effects.cells.scalar(var)?)
@@ -193,6 +203,10 @@ impl<'p> Numeric<'p> {
                 }
                 Effect::Assign(assigned) => self.assign(&mut d, assigned),
                 Effect::Forget(range) => range.clone().for_each(|slot| self.forget(&mut d, slot)),
+                Effect::ForgetIn(place, range) => {
+                    let narrow = self.written(&d, *place).unwrap_or(range.clone());
+                    narrow.for_each(|slot| self.forget(&mut d, slot));
+                }
             }
             if d.is_bottom() {
                 return None;
@@ -212,6 +226,26 @@ impl<'p> Numeric<'p> {
             d.forget(&dead);
         }
         Some(d)
+    }
+
+    /// The cells that a place may be: those between the smallest and the largest value of its only index, if all of
+    /// them lie in the variable, so that no address wraps.
+    fn written(&mut self, d: &Dynamic, place: PlaceId) -> Option<std::ops::Range<u32>> {
+        let (var, fixed, index, stride) = self.effects.cells.indexed(self.program, place)?;
+        let spare = Dim::int(self.spare_dim());
+        let tree = self.tree(index);
+        let mut d = d.clone();
+        d.assign_tree(spare, &tree);
+        let bounds = d.bounds_of(spare).tighten_int();
+        let offset = |index: &palisade_num::Int| index.to_i128()?.checked_mul(stride)?.checked_add(fixed);
+        let (from, last) = (offset(bounds.min_int()?)?, offset(bounds.max_int()?)?);
+        let size_of = |ty: TypeId| self.program.size_of(ty).map(i128::from);
+        let to = last.checked_add(size_of(self.program.places[place].ty)?)?;
+        if from < 0 || to < from || to > size_of(self.program.vars[var].ty)? {
+            return None;
+        }
+        let [bit, end] = [from, to].map(|byte| i64::try_from(byte * 8).ok());
+        Some(self.effects.cells.overlapping(var, bit?, end? - bit?))
     }
 
     /// Keeps the states of an element in which a truth value is `truth`.

@@ -212,7 +212,7 @@ impl Cpa for SignAnalysis<'_> {
                         next = self.set(next, *slot, signs);
                     }
                 }
-                Effect::Forget(range) => {
+                Effect::Forget(range) | Effect::ForgetIn(_, range) => {
                     next = self.tries.restrict(next, range.start, range.end, false);
                 }
             }

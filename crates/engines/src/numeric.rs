@@ -14,9 +14,9 @@ use palisade_cfa::*;
 use palisade_cpa::{Exploration, Halt, Product, export};
 use palisade_domains::{Dim, Domain, Dynamic, LinCons, NumericDomain, Rel};
 use palisade_evidence::Invariants;
-use palisade_num::Rat;
+use palisade_num::{Int, Rat};
 use palisade_task::Task;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The engine of a numeric domain; it has the domain's name.
 pub struct AbstractInterpretation {
@@ -125,8 +125,12 @@ fn between(task: &Task, run: &Run<'_>, pool: &mut Invariants, budget: &Budget) -
         }
         let Some(element) = elements.get(&loc) else { continue };
         let disjuncts = alive(element, &dims, &live, loc).to_constraints();
-        let said: Option<Vec<Vec<ExprId>>> =
-            disjuncts.iter().map(|all| all.iter().map(|c| constraint(pool, &atoms, c)).collect()).collect();
+        let said: Option<Vec<Vec<ExprId>>> = disjuncts
+            .iter()
+            .map(|all| {
+                all.iter().filter(|c| !says_nothing(&atoms, c)).map(|c| constraint(pool, &atoms, c)).collect()
+            })
+            .collect();
         let Some(said) = said else { continue };
         let cases: Vec<ExprId> = said.iter().map(|facts| pool.all(BinOp::And, facts)).collect();
         let any = pool.all(BinOp::Or, &cases);
@@ -139,7 +143,7 @@ fn between(task: &Task, run: &Run<'_>, pool: &mut Invariants, budget: &Budget) -
 /// What an element says about the variables that still matter.
 fn alive(element: &Element, dims: &Dims, live: &Liveness<'_>, loc: LocId) -> Dynamic {
     let mut element = element.get().clone();
-    let is_dead = |d: &Dim| dims.get(d).is_some_and(|(v, _)| !live.is_live(loc, *v));
+    let is_dead = |d: &Dim| dims.get(d).is_some_and(|cell| !live.is_live(loc, cell.var));
     let dead: Vec<Dim> = element.support().into_iter().filter(is_dead).collect();
     element.forget(&dead);
     element
@@ -181,29 +185,108 @@ fn at_heads(task: &Task, run: &Run<'_>, budget: &Budget) -> Result<FixedPoint, H
     Ok(found)
 }
 
-/// The scalar integer variable of each dimension.
-type Dims = FxHashMap<Dim, (VarId, IntTy)>;
+/// An integer in a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cell {
+    /// The variable.
+    pub var: VarId,
+    /// Its first byte in the variable.
+    pub byte: u64,
+    /// Its type.
+    pub ty: IntTy,
+}
+
+impl Cell {
+    /// A variable that is an integer.
+    pub(crate) fn whole(var: VarId, ty: IntTy) -> Cell {
+        Cell { var, byte: 0, ty }
+    }
+
+    /// The value; `None` for what no place names, such as a bit-field.
+    fn value(self, program: &Program, pool: &mut Invariants) -> Option<ExprId> {
+        let (mut ty, mut byte) = (program.vars[self.var].ty, self.byte);
+        let mut path: smallvec::SmallVec<[Proj; 2]> = Default::default();
+        while program.scalar_of(ty).is_none() {
+            match &program.types[ty] {
+                Type::Array(elem, _) => {
+                    let stride = program.size_of(*elem).filter(|s| *s > 0)?;
+                    let index = pool.int(program.data_model.ptrdiff_t(), (byte / stride).into());
+                    path.push(Proj::Index { index, stride });
+                    (ty, byte) = (*elem, byte % stride);
+                }
+                Type::Record(record) => {
+                    let holds = |f: &Field| {
+                        let size = program.size_of(f.ty).unwrap_or(0);
+                        f.bits.is_none() && f.offset <= byte && byte - f.offset < size
+                    };
+                    let field = record.fields.iter().position(holds)?;
+                    path.push(Proj::Field { record: ty, field: u32::try_from(field).ok()? });
+                    (ty, byte) = (record.fields[field].ty, byte - record.fields[field].offset);
+                }
+                _ => return None,
+            }
+        }
+        if byte != 0 || program.scalar_of(ty) != Some(Scalar::Int(self.ty)) {
+            return None;
+        }
+        let place = pool.place(Place { base: Base::Var(self.var), path, ty, bits: None });
+        Some(pool.expr(Scalar::Int(self.ty), ExprKind::Load(place)))
+    }
+}
+
+/// The integer of each dimension.
+type Dims = FxHashMap<Dim, Cell>;
+
+/// Nothing is said about variables with more integers than this.
+const MAX_CELLS: usize = 64;
 
 /// The dimensions of a program.
 pub(crate) fn dims(program: &Program, numeric: &Numeric<'_>) -> Dims {
-    program
-        .vars
-        .ids()
-        .filter_map(|v| {
-            let ty = program.scalar_of(program.vars[v].ty)?.int()?;
-            Some((numeric.dim(v)?, (v, ty)))
-        })
-        .collect()
+    // The encoding knows of memory that is read.
+    let mut read: FxHashSet<VarId> = FxHashSet::default();
+    for edge in &program.edges {
+        program.visit_op(&edge.op, &mut |used| {
+            if let Use::Read(place) = used
+                && let Base::Var(var) = program.places[place].base
+            {
+                read.insert(var);
+            }
+        });
+    }
+    let mut dims = Dims::default();
+    for var in program.vars.ids() {
+        if program.scalar_of(program.vars[var].ty).is_none() && !read.contains(&var) {
+            continue;
+        }
+        let cells: Vec<(Dim, u64, IntTy)> = numeric.integers_of(var).collect();
+        if cells.len() <= MAX_CELLS {
+            dims.extend(cells.into_iter().map(|(dim, byte, ty)| (dim, Cell { var, byte, ty })));
+        }
+    }
+    dims
 }
 
 /// What the dimensions of constraints stand for: integers of these types.
 pub(crate) type Atoms = FxHashMap<Dim, (ExprId, IntTy)>;
 
-/// The values of variables as what dimensions stand for.
+/// The values of integers as what dimensions stand for.
 pub(crate) fn atoms(program: &Program, pool: &mut Invariants, dims: &Dims) -> Atoms {
     let mut sorted: Vec<_> = dims.iter().collect();
     sorted.sort_unstable_by_key(|(dim, _)| **dim);
-    sorted.into_iter().map(|(dim, (var, ty))| (*dim, (pool.var(program, *var), *ty))).collect()
+    let value = |(dim, cell): (&Dim, &Cell)| Some((*dim, (cell.value(program, pool)?, cell.ty)));
+    sorted.into_iter().filter_map(value).collect()
+}
+
+/// Whether a constraint says no more than the type of its only variable.
+fn says_nothing(atoms: &Atoms, c: &LinCons) -> bool {
+    let [(dim, coefficient)] = c.expr.terms() else { return false };
+    let (Some(&(_, ty)), Rel::Le) = (atoms.get(dim), &c.rel) else { return false };
+    let bound = -c.expr.constant_term().clone() / coefficient.clone();
+    let end = |bits: u128| Rat::from(Int::from(ty.decode(bits)));
+    match coefficient.signum() {
+        1 => bound >= end(ty.max_bits()),
+        _ => bound <= end(ty.min_bits()),
+    }
 }
 
 /// Adds that a disjunction of conjunctions holds at a location; what cannot be expressed is left out.
@@ -217,7 +300,8 @@ pub(crate) fn holds_at(pool: &mut Invariants, atoms: &Atoms, loc: LocId, disjunc
 
 /// A conjunction as expressions; what cannot be expressed is left out.
 fn facts(pool: &mut Invariants, atoms: &Atoms, conjunction: &[LinCons]) -> Vec<ExprId> {
-    conjunction.iter().filter_map(|c| constraint(pool, atoms, c)).collect()
+    let something = conjunction.iter().filter(|c| !says_nothing(atoms, c));
+    something.filter_map(|c| constraint(pool, atoms, c)).collect()
 }
 
 /// A disjunction of conjunctions as an expression; what cannot be expressed is left out.

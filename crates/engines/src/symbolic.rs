@@ -4,7 +4,7 @@
 //! What holds at the loop heads is the certificate if the solver finds no way from there to an error.
 
 use crate::board::Board;
-use crate::numeric::{atoms, holds_at};
+use crate::numeric::{Cell, atoms, holds_at};
 use crate::{Certificate, Engine, Outcome, Progress};
 use palisade_analyses::invariants::symbolic;
 use palisade_base::Budget;
@@ -45,8 +45,9 @@ impl Engine for SymbolicTransformers {
 
 fn certificate(task: &Task, found: &symbolic::Symbolic) -> Invariants {
     let program = &task.program;
-    let of = |(d, v): (&Dim, &VarId)| Some((*d, (*v, program.scalar_of(program.vars[*v].ty)?.int()?)));
-    let dims: FxHashMap<Dim, (VarId, IntTy)> = found.registers.iter().filter_map(of).collect();
+    let of =
+        |(d, v): (&Dim, &VarId)| Some((*d, Cell::whole(*v, program.scalar_of(program.vars[*v].ty)?.int()?)));
+    let dims: FxHashMap<Dim, Cell> = found.registers.iter().filter_map(of).collect();
     let mut out = Invariants::none(program);
     let atoms = atoms(program, &mut out, &dims);
     for head in program.analyse().loop_heads(program.entry) {

@@ -229,7 +229,7 @@ impl Lowerer<'_> {
             return Order::Free;
         }
         let right = self.footprint(rhs);
-        let mut left = self.footprint(lhs);
+        let mut left = self.with_known(|footprints, known| footprints.of_lvalue(known, lhs));
         if reads {
             self.with_known(|_, known| left.read(known, lhs));
         }

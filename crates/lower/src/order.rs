@@ -204,8 +204,25 @@ impl Footprints {
         this
     }
 
+    /// The footprint of finding an lvalue, whose contents are not read: of what its pointer and its indices read.
+    pub(crate) fn of_lvalue(&self, known: Known, e: TExprId) -> Footprint {
+        let mut contents = vec![e];
+        let mut at = e;
+        while let TExprKind::Member { base, .. } | TExprKind::Index { base, .. } = known.typed.exprs[at].kind
+        {
+            contents.push(base);
+            at = base;
+        }
+        self.of_all_but(known, e, &contents)
+    }
+
     /// The footprint of an operand.
     pub(crate) fn of(&self, known: Known, e: TExprId) -> Footprint {
+        self.of_all_but(known, e, &[])
+    }
+
+    /// The footprint of an operand in which these objects are named but not read.
+    fn of_all_but(&self, known: Known, e: TExprId, named: &[TExprId]) -> Footprint {
         let mut found = Footprint::default();
         let whole = known.typed.exprs[e].span;
         let mut at = e;
@@ -214,7 +231,16 @@ impl Footprints {
             if !span.is_none() && (span.lo < whole.lo || span.hi > whole.hi) {
                 return found;
             }
-            self.node(known, at, &mut found);
+            let object = match known.typed.exprs[at].kind {
+                TExprKind::Deref(_) => true,
+                TExprKind::Object(obj) => !matches!(known.typed.objects[obj].kind, ObjKind::Hidden(_)),
+                _ => false,
+            };
+            if object && named.contains(&at) {
+                found.fails |= self.checks && known.scan.traits[at].has(Traits::UNSAFE);
+            } else {
+                self.node(known, at, &mut found);
+            }
             if at.0 == 0 {
                 return found;
             }

@@ -1,11 +1,13 @@
 //! Reductions: a task with nothing superfluous.
 //!
 //! [`reduce`] shrinks a task until nothing changes any more: objects become variables
-//! ([`mod@promote`]) and registers ([`mod@split`]), known values are used ([`mod@propagate`]), what
-//! cannot matter is cut away ([`mod@slice`]), and locations that do nothing are gone
+//! ([`mod@promote`]) and registers ([`mod@split`]), known values are used ([`mod@propagate`]), questions about
+//! objects are answered ([`mod@lives`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are gone
 //! ([`compact`](palisade_task::compact)). In large programs functions that cannot fail need not be followed
 //! ([`mod@outline`]). The task still knows where each edge came from.
 
+mod available;
+pub mod lives;
 pub mod outline;
 pub mod promote;
 pub mod propagate;
@@ -41,8 +43,11 @@ pub fn outlined_task(source: &Arc<Program>, recursion: usize, max_edges: usize) 
 /// Repeats all reductions until none finds anything to do.
 pub fn reduce(task: &mut Task) {
     for _ in 0..ROUNDS {
-        let changed =
-            promote::promote(task) | propagate::propagate(task) | slice::slice(task) | split::split(task);
+        let changed = promote::promote(task)
+            | propagate::propagate(task)
+            | lives::lives(task)
+            | slice::slice(task)
+            | split::split(task);
         compact(task);
         if !changed {
             break;

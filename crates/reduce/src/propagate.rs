@@ -5,6 +5,7 @@
 //! (the textbook's available copies) are used there: expressions get smaller, conditions fold, and
 //! a variable whose address was only taken to pass it to an inlined function becomes a register.
 
+use crate::available::{Set, affordable, available};
 use palisade_base::IdxVec;
 use palisade_cfa::*;
 use palisade_task::Task;
@@ -28,9 +29,6 @@ enum Known {
     /// What this register holds.
     Copy(VarId),
 }
-
-/// Bits of all locations together beyond which the pass is left out.
-const MAX_BITS: usize = 1 << 31;
 
 /// Uses all facts. Tells whether something changed.
 pub fn propagate(task: &mut Task) -> bool {
@@ -98,31 +96,6 @@ fn note_used(
     }
 }
 
-/// A set of facts by number.
-#[derive(Clone, PartialEq, Eq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn contains(&self, fact: usize) -> bool {
-        self.0[fact / 64] >> (fact % 64) & 1 == 1
-    }
-    fn insert(&mut self, fact: usize) {
-        self.0[fact / 64] |= 1 << (fact % 64);
-    }
-    fn remove(&mut self, fact: usize) {
-        self.0[fact / 64] &= !(1 << (fact % 64));
-    }
-    /// Keeps what the other has too. Tells whether something was lost.
-    fn intersect(&mut self, other: &Set) -> bool {
-        let mut lost = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            lost |= *a & !b != 0;
-            *a &= b;
-        }
-        lost
-    }
-}
-
 #[derive(Default)]
 struct Facts {
     all: Vec<Fact>,
@@ -161,7 +134,7 @@ impl Facts {
                 facts.add(program, fact);
             }
         }
-        (facts.all.len().checked_mul(program.locs.len())? <= MAX_BITS).then_some(facts)
+        affordable(program, facts.all.len()).then_some(facts)
     }
 
     fn add(&mut self, program: &Program, fact: Fact) -> usize {
@@ -213,33 +186,11 @@ impl Facts {
 
     /// The facts that hold at each location that the entry reaches.
     fn solve(&self, program: &Program, graph: &Graph, entry: LocId) -> IdxVec<LocId, Option<Set>> {
-        let mut at: IdxVec<LocId, Option<Set>> = IdxVec::filled(None, program.locs.len());
-        let mut first = Set(vec![0; self.all.len().div_ceil(64)]);
+        let mut first = Set::empty(self.all.len());
         for &fact in &self.initial {
             first.insert(fact);
         }
-        at[entry] = Some(first);
-        // Locations in reverse post-order, so that most are visited once.
-        let key = |loc: LocId| (graph.rpo_number(loc).unwrap_or(usize::MAX), loc);
-        let mut todo: BTreeSet<(usize, LocId)> = [key(entry)].into();
-        while let Some((_, loc)) = todo.pop_first() {
-            for &edge in &program.locs[loc].out {
-                let Some(mut set) = at[loc].clone() else { continue };
-                self.step(program, &program.edges[edge].op, &mut set);
-                let dst = program.edges[edge].dst;
-                let changed = match &mut at[dst] {
-                    Some(known) => known.intersect(&set),
-                    unseen => {
-                        *unseen = Some(set);
-                        true
-                    }
-                };
-                if changed {
-                    todo.insert(key(dst));
-                }
-            }
-        }
-        at
+        available(program, graph, entry, first, |op, set| self.step(program, op, set))
     }
 
     /// What an operation does to the facts.

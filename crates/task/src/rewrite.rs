@@ -22,6 +22,11 @@ impl Rewriter {
         self.places.insert(old, new);
     }
 
+    /// Has an expression give way to another one.
+    pub fn replace_expr(&mut self, old: ExprId, new: ExprId) {
+        self.exprs.insert(old, new);
+    }
+
     /// The new name of a variable.
     pub fn var(&self, var: VarId) -> VarId {
         self.vars.get(&var).copied().unwrap_or(var)
@@ -29,7 +34,7 @@ impl Rewriter {
 
     /// The rewritten operation.
     pub fn op(&mut self, p: &mut Program, op: &Op) -> Op {
-        if self.vars.is_empty() && self.values.is_empty() && self.places.is_empty() {
+        if self.vars.is_empty() && self.values.is_empty() && self.places.is_empty() && self.exprs.is_empty() {
             return op.clone();
         }
         match *op {
@@ -181,6 +186,25 @@ fn fold(p: &mut Program, ty: Scalar, kind: &ExprKind) -> Option<ExprId> {
     Some(p.add_expr(ty, kind))
 }
 
+/// Whether two types lay out the same scalars at the same offsets; each file of a program has types of its own.
+fn same_layout(p: &Program, a: TypeId, b: TypeId) -> bool {
+    if a == b {
+        return true;
+    }
+    match (&p.types[a], &p.types[b]) {
+        (Type::Ptr(_), Type::Ptr(_)) => true,
+        (Type::Array(a, m), Type::Array(b, n)) => m == n && same_layout(p, *a, *b),
+        (Type::Record(a), Type::Record(b)) => {
+            let same = |(a, b): (&Field, &Field)| {
+                (a.offset, a.bits) == (b.offset, b.bits) && same_layout(p, a.ty, b.ty)
+            };
+            (a.size, a.union, a.fields.len()) == (b.size, b.union, b.fields.len())
+                && a.fields.iter().zip(&b.fields).all(same)
+        }
+        (a, b) => a == b,
+    }
+}
+
 /// What a pointer to a known place points to, where the types agree.
 fn see_through(p: &Program, place: Place) -> Place {
     let Base::Deref(pointer) = place.base else { return place };
@@ -191,8 +215,8 @@ fn see_through(p: &Program, place: Place) -> Place {
     }
     let mut path = target.path.clone();
     match (target.path.last(), place.path.first()) {
-        (_, None) if target.ty == place.ty => {}
-        (_, Some(Proj::Field { record, .. })) if target.ty == *record => {
+        (_, None) if same_layout(p, target.ty, place.ty) => {}
+        (_, Some(Proj::Field { record, .. })) if same_layout(p, target.ty, *record) => {
             path.extend(place.path.iter().copied());
         }
         (Some(&Proj::Index { index, stride }), Some(Proj::Index { stride: s, .. }))

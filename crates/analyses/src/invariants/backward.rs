@@ -45,7 +45,7 @@ impl Reversed<'_> {
         for effect in self.effects.of(step).iter().rev() {
             match effect {
                 Effect::Assume(cond, truth) => self.forward.assume_into(&mut d, *cond, *truth),
-                Effect::Forget(range) => {
+                Effect::Forget(range) | Effect::ForgetIn(_, range) => {
                     let dims: Vec<Dim> = range.clone().map(Dim::int).collect();
                     d.forget(&dims);
                 }

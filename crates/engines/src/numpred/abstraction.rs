@@ -13,6 +13,7 @@ use super::approx::{Approx, Asked, Known, Question};
 use super::control;
 use super::linear::{Ideal, Reader};
 use super::precision::{Precision, Scope};
+use crate::numeric::Cell;
 use palisade_analyses::cells::Located;
 use palisade_analyses::effects::{Effect, Effects, Source};
 use palisade_analyses::live::Liveness;
@@ -142,9 +143,10 @@ impl<'p> Abstraction<'p> {
     }
 
     /// The variable of a dimension.
-    pub fn dims(&self) -> FxHashMap<Dim, (VarId, IntTy)> {
+    pub(crate) fn dims(&self) -> FxHashMap<Dim, Cell> {
         let var = |slot: u32| self.effects.cells.info(slot).map(|c| c.var);
-        self.tracked.iter().filter_map(|(&slot, &t)| Some((Dim::int(slot), (var(slot)?, t)))).collect()
+        let cell = |(&slot, &t): (&u32, &IntTy)| Some((Dim::int(slot), Cell::whole(var(slot)?, t)));
+        self.tracked.iter().filter_map(cell).collect()
     }
 
     /// Variables that can be in V_N.
@@ -237,7 +239,7 @@ impl<'p> Abstraction<'p> {
                         }
                     }
                 }
-                Effect::Forget(range) => {
+                Effect::Forget(range) | Effect::ForgetIn(_, range) => {
                     for (&slot, &t) in self.tracked.iter().filter(|(slot, _)| range.contains(slot)) {
                         assigned.insert(slot, (NumExpr::Any(machine(t).range()), None));
                     }
