@@ -28,6 +28,11 @@ fn the_commands_of_the_guide_print_what_it_says() {
 }
 
 #[test]
+fn the_commands_of_the_readme_print_what_it_says() {
+    assert_eq!(run_commands("README.md"), 2);
+}
+
+#[test]
 fn the_examples_of_configurable_program_analysis_print_what_is_said() {
     assert!(run_commands("docs/cpa.md") >= 18);
 }
@@ -36,9 +41,11 @@ fn the_examples_of_configurable_program_analysis_print_what_is_said() {
 fn run_commands(page: &str) -> usize {
     let page = std::fs::read_to_string(root().join(page)).expect("the page is there");
     let mut commands = 0;
-    for block in page.split("```console\n$ palisade ").skip(1) {
+    for block in page.split("```console\n$ ").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         let (command, want) = block.split_once('\n').expect("a line under the command");
+        let ours = ["palisade ", "cargo run --release -- "];
+        let command = ours.iter().find_map(|o| command.strip_prefix(o)).expect("a command of the tool");
         let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
             .current_dir(root())
             .args(command.split_whitespace())
