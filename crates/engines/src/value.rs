@@ -13,7 +13,7 @@ use palisade_analyses::location::{Calls, Location, Position};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status, export};
-use palisade_evidence::Cover;
+use palisade_evidence::{Bounds, Cover};
 use palisade_task::Task;
 
 /// The engine `value`.
@@ -115,7 +115,7 @@ fn cover(task: &Task, run: &Exploration<Product<Location<'_>, Explicit<'_>>>) ->
             continue;
         }
         let known = |&v: &VarId| match run.cpa().right.value_of(values, v) {
-            Some(Constant::Bits(bits)) => Some((v, bits)),
+            Some(Constant::Bits(bits)) => Some((v, Bounds::only(bits))),
             _ => None,
         };
         cover.states.push((loc, registers.iter().filter_map(known).collect()));
