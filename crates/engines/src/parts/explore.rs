@@ -1,8 +1,7 @@
 //! Exploration: from the states at a loop head to those at the next ones.
 //!
 //! Between loop heads paths are followed apart, as ranges of the registers. States at one head are *alike* if the
-//! ends of all ranges are in the same parts of the registers' values; of states that are alike only some are
-//! kept apart. What happens to the others is the [`Policy`].
+//! ends of all ranges are in the same parts of the registers' values. What happens to these is the [`Policy`].
 
 use super::range::Range;
 use super::steps::{Ranges, Steps};
@@ -14,33 +13,49 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What happens to a state if there are enough that are alike.
+/// What happens to a state if there are others that are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Policy {
-    /// It is joined to one of them: all reachable states are in the ranges.
-    Join,
+    /// It is joined to the one there is: all reachable states are in the ranges.
+    Join {
+        /// A state that grew this often takes in the whole of its parts.
+        growth: u32,
+    },
     /// It is left out: what is found can be reached, as far as ranges tell.
-    Drop,
+    Drop {
+        /// So many are enough.
+        keep: usize,
+    },
 }
 
 /// How an exploration ends.
 pub enum Found {
     /// Nothing is left to do, and no error was reached.
     Complete,
-    /// An error or a cut is reached, by these edges of the task if no state was joined.
-    Reached(LocId, Option<Vec<EdgeId>>),
+    /// An error or a cut is reached from a state.
+    Reached(Reached),
     /// Too many states.
     TooMany,
 }
 
-/// A state that grew this often takes in the whole of its parts.
-const GROWTH: u32 = 12;
+/// How an error or a cut is reached.
+pub struct Reached {
+    /// The location.
+    pub at: LocId,
+    /// The state at the last loop head.
+    from: usize,
+    /// The edges from there.
+    tail: Vec<EdgeId>,
+}
+
 /// So many states of one location are kept apart on the way between two heads.
 const MAX_WIDTH: usize = 512;
 /// At most this many states at heads.
 const MAX_STATES: usize = 400_000;
 /// Steps between two looks at the budget.
 const LOOK: u32 = 256;
+/// So far back the cause of an error is looked for.
+const MAX_BACK: usize = 64;
 
 /// A state at a loop head, or that at the entry.
 struct Node {
@@ -70,8 +85,6 @@ pub struct Exploration<'t> {
     live: &'t Liveness<'t>,
     budget: &'t Budget,
     policy: Policy,
-    /// So many states that are alike are kept apart.
-    keep: usize,
     /// Whether a state was left out.
     pub dropped: bool,
     nodes: Vec<Node>,
@@ -101,7 +114,6 @@ impl<'t> Exploration<'t> {
         live: &'t Liveness<'t>,
         budget: &'t Budget,
         policy: Policy,
-        keep: usize,
     ) -> Self {
         let mut this = Exploration {
             task,
@@ -110,7 +122,6 @@ impl<'t> Exploration<'t> {
             live,
             budget,
             policy,
-            keep,
             dropped: false,
             nodes: Vec::new(),
             alike: FxHashMap::default(),
@@ -128,13 +139,14 @@ impl<'t> Exploration<'t> {
     pub fn run(&mut self) -> Result<Found, Stop> {
         while let Some(node) = self.waiting.pop_front() {
             self.nodes[node].waiting = false;
-            let Segment { arrived, error } = self.segment(node)?;
+            let Node { at, ranges, .. } = &self.nodes[node];
+            let Segment { arrived, error } = self.segment(*at, ranges.clone())?;
             let tail = error.map(|error| (error.at, self.edges(error.trail)));
             for flight in arrived {
                 self.arrive(flight, node);
             }
             if let Some((at, tail)) = tail {
-                return Ok(Found::Reached(at, self.path(node, tail)?));
+                return Ok(Found::Reached(Reached { at, from: node, tail }));
             }
             if self.nodes.len() > MAX_STATES {
                 return Ok(Found::TooMany);
@@ -165,23 +177,26 @@ impl<'t> Exploration<'t> {
         if alike.iter().any(inside) {
             return;
         }
-        if alike.len() < self.keep {
+        let keep = match self.policy {
+            Policy::Join { .. } => 1,
+            Policy::Drop { keep } => keep,
+        };
+        if alike.len() < keep {
             alike.push(self.nodes.len());
             self.waiting.push_back(self.nodes.len());
             self.nodes.push(Node { at, ranges, parent, grown: 0, waiting: true });
             return;
         }
-        if self.policy == Policy::Drop {
+        let (Policy::Join { growth }, Some(&chosen)) = (self.policy, alike.last()) else {
             self.dropped = true;
             return;
-        }
-        let chosen = *alike.last().expect("at least one is kept");
+        };
         let node = &mut self.nodes[chosen];
         node.grown += 1;
         for (r, (known, new)) in node.ranges.iter_mut().zip(&ranges).enumerate() {
             let before = *known;
             *known = known.hull(*new);
-            if node.grown > GROWTH && *known != before {
+            if node.grown > growth && *known != before {
                 let ends = |value| self.steps.part_ends(r, self.steps.part(r, value));
                 *known = ends(known.lo).hull(ends(known.hi));
             }
@@ -205,10 +220,9 @@ impl<'t> Exploration<'t> {
     }
 
     /// Follows all paths from a state to the next heads and to errors.
-    fn segment(&mut self, node: usize) -> Result<Segment, Stop> {
+    fn segment(&mut self, at: LocId, ranges: Ranges) -> Result<Segment, Stop> {
         self.trail.clear();
-        let Node { at, ranges, .. } = &self.nodes[node];
-        let mut stack = vec![Flight { at: *at, ranges: ranges.clone(), trail: START }];
+        let mut stack = vec![Flight { at, ranges, trail: START }];
         let mut joints: BTreeMap<usize, Vec<Flight>> = BTreeMap::new();
         let (mut arrived, mut error) = (Vec::new(), None);
         loop {
@@ -272,7 +286,7 @@ impl<'t> Exploration<'t> {
         }
         let full = there.len() >= MAX_WIDTH;
         match there.last_mut() {
-            Some(last) if full && self.policy == Policy::Join => {
+            Some(last) if full && matches!(self.policy, Policy::Join { .. }) => {
                 last.ranges.iter_mut().zip(&flight.ranges).for_each(|(a, b)| *a = a.hull(*b));
             }
             Some(_) if full => self.dropped = true,
@@ -280,17 +294,14 @@ impl<'t> Exploration<'t> {
         }
     }
 
-    /// The edges from the entry to a state, and those that follow; nothing if states may have been joined.
-    fn path(&mut self, node: usize, tail: Vec<EdgeId>) -> Result<Option<Vec<EdgeId>>, Stop> {
-        if self.policy == Policy::Join {
-            return Ok(None);
-        }
-        let mut pieces = vec![tail];
-        let mut at = node;
+    /// The edges from the entry to an error, if no states were joined.
+    pub fn path(&mut self, reached: &Reached) -> Result<Option<Vec<EdgeId>>, Stop> {
+        let mut pieces = vec![reached.tail.clone()];
+        let mut at = reached.from;
         // The first is its own parent.
         while at != 0 {
-            let before = self.nodes[at].parent;
-            let Segment { arrived, .. } = self.segment(before)?;
+            let before = &self.nodes[self.nodes[at].parent];
+            let Segment { arrived, .. } = self.segment(before.at, before.ranges.clone())?;
             let mut trail = None;
             for mut flight in arrived {
                 self.forget_dead(flight.at, &mut flight.ranges);
@@ -301,9 +312,72 @@ impl<'t> Exploration<'t> {
             }
             let Some(trail) = trail else { return Ok(None) };
             pieces.push(self.edges(trail));
-            at = before;
+            at = self.nodes[at].parent;
         }
         Ok(Some(pieces.into_iter().rev().flatten().collect()))
+    }
+
+    /// The registers and values to cut in front of, so that states that lead to an error and others are no longer
+    /// joined: from the error backward, the first state in which the values at one end of a range do not lead there.
+    pub fn blame(&mut self, reached: &Reached) -> Result<Vec<(usize, i128)>, Stop> {
+        let mut at = reached.from;
+        let mut target = None;
+        for _ in 0..MAX_BACK {
+            let Node { at: start, ranges, parent, .. } = &self.nodes[at];
+            let (start, ranges, parent) = (*start, ranges.clone(), *parent);
+            let mut cuts = Vec::new();
+            for r in 0..ranges.len() {
+                let whole = ranges[r];
+                if whole.as_point().is_some() {
+                    continue;
+                }
+                if !self.leads(start, &ranges, r, Range::point(whole.lo), target.as_ref())? {
+                    // The first that does, with all before it.
+                    let (mut no, mut yes) = (whole.lo, whole.hi);
+                    while yes - no > 1 {
+                        let middle = no + (yes - no) / 2;
+                        let leads =
+                            self.leads(start, &ranges, r, Range { hi: middle, ..whole }, target.as_ref())?;
+                        (no, yes) = if leads { (no, middle) } else { (middle, yes) };
+                    }
+                    cuts.push((r, yes));
+                }
+                if !self.leads(start, &ranges, r, Range::point(whole.hi), target.as_ref())? {
+                    let (mut yes, mut no) = (whole.lo, whole.hi);
+                    while no - yes > 1 {
+                        let middle = yes + (no - yes) / 2;
+                        let leads =
+                            self.leads(start, &ranges, r, Range { lo: middle, ..whole }, target.as_ref())?;
+                        (yes, no) = if leads { (middle, no) } else { (yes, middle) };
+                    }
+                    cuts.push((r, no));
+                }
+            }
+            cuts.retain(|&(r, value)| self.steps.is_inside(r, value));
+            if !cuts.is_empty() || at == 0 {
+                return Ok(cuts);
+            }
+            target = Some((start, ranges));
+            at = parent;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Whether states with one register in another range lead to an error, or to the target in one segment.
+    fn leads(
+        &mut self,
+        start: LocId,
+        ranges: &Ranges,
+        register: usize,
+        range: Range,
+        target: Option<&(LocId, Ranges)>,
+    ) -> Result<bool, Stop> {
+        let mut ranges = ranges.clone();
+        ranges[register] = range;
+        let Segment { mut arrived, error } = self.segment(start, ranges)?;
+        let Some((at, target)) = target else { return Ok(error.is_some()) };
+        arrived.retain(|flight| flight.at == *at);
+        Ok(arrived.iter().any(|f| f.ranges.iter().zip(target).all(|(a, b)| a.meet(*b).is_some())))
     }
 
     /// The edges of a trail, in order.

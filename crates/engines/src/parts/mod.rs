@@ -4,9 +4,10 @@
 //! a state machine does the same in all states whose values are in the same parts. So states at a loop head that are
 //! alike in this sense are few, even where numbers inside of parts are many.
 //!
-//! Two explorations take turns, with more and more states that are alike kept apart. One joins the others to them:
-//! if it reaches no error, its states cover all that is reachable. The other one leaves them out: an error that
-//! it reaches is made a counterexample by solving its path.
+//! Two explorations take turns. One joins states that are alike: if it reaches no error, its states cover all that
+//! is reachable. If it does, values are cut where those that lead to the error begin or end, and it starts again. The
+//! other one leaves states out if there are some that are alike, more of them each time: an error that it
+//! reaches is made a counterexample by solving its path.
 
 mod explore;
 mod range;
@@ -25,8 +26,15 @@ use steps::Steps;
 /// The engine `parts`.
 pub struct Parts;
 
-/// How many states that are alike are kept apart, round by round.
+/// How many states that are alike are kept before others are left out, round by round.
 const KEEP: [usize; 6] = [1, 4, 16, 64, 512, 4096];
+/// How often values are cut in the first round; each further one has twice as many.
+const REFINEMENTS: usize = 8;
+/// How often a state grows in the first round until it takes in the whole of its parts; four times as often in each
+/// further one.
+const GROWTH: u32 = 12;
+/// After so many paths to errors that no run takes, ranges are too little.
+const MAX_SPURIOUS: usize = 16;
 
 impl Engine for Parts {
     fn name(&self) -> &str {
@@ -44,32 +52,42 @@ impl Engine for Parts {
 fn rounds(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Outcome, String> {
     let live = Liveness::of(&task.program, budget).map_err(|halt| halt.to_string())?;
     let graph = task.program.analyse();
-    let steps = Steps::new(&task.program);
-    for keep in KEEP {
-        for policy in [Policy::Join, Policy::Drop] {
-            progress(format_args!("{keep} states of each kind, {policy:?}"));
-            let mut run = Exploration::new(task, &steps, &graph, &live, budget, policy, keep);
-            let mut spurious = 0;
-            loop {
-                match run.run().map_err(|stop| stop.to_string())? {
-                    Found::Complete if spurious > 0 && !run.dropped => {
-                        return Err(format!("{spurious} errors that ranges do not exclude"));
-                    }
-                    Found::Complete if spurious == 0 && !run.dropped => {
-                        return Ok(Outcome::Proof(Certificate::Cover(cover(&run))));
-                    }
-                    Found::Reached(loc, Some(path)) if task.error_at(loc).is_some() => {
-                        match solve_path(task, &path, budget)? {
-                            Some(found) => return Ok(Outcome::Bug(found)),
-                            None => spurious += 1,
-                        }
-                    }
-                    Found::Complete | Found::Reached(..) | Found::TooMany => break,
-                }
+    let mut steps = Steps::new(&task.program);
+    for (round, keep) in KEEP.into_iter().enumerate() {
+        for refinement in 0..REFINEMENTS << round {
+            progress(format_args!("round {round}, refinement {refinement}"));
+            let growth = GROWTH << (2 * round);
+            let mut run = Exploration::new(task, &steps, &graph, &live, budget, Policy::Join { growth });
+            let cuts = match run.run().map_err(|stop| stop.to_string())? {
+                Found::Complete => return Ok(Outcome::Proof(Certificate::Cover(cover(&run)))),
+                Found::Reached(error) => run.blame(&error).map_err(|stop| stop.to_string())?,
+                Found::TooMany => Vec::new(),
+            };
+            if cuts.is_empty() {
+                break;
+            }
+            cuts.into_iter().for_each(|(register, value)| steps.refine(register, value));
+        }
+        progress(format_args!("round {round}, {keep} of each kind"));
+        let mut run = Exploration::new(task, &steps, &graph, &live, budget, Policy::Drop { keep });
+        let mut spurious = 0;
+        while let Found::Reached(error) = run.run().map_err(|stop| stop.to_string())? {
+            let path = run.path(&error).map_err(|stop| stop.to_string())?;
+            if let Some(path) = path.filter(|_| task.error_at(error.at).is_some())
+                && let Some(found) = solve_path(task, &path, budget)?
+            {
+                return Ok(Outcome::Bug(found));
+            }
+            spurious += 1;
+            if spurious > MAX_SPURIOUS {
+                return Err(format!("{spurious} errors that ranges do not exclude"));
             }
         }
+        if !run.dropped {
+            return Err(format!("{spurious} errors that ranges do not exclude"));
+        }
     }
-    Err("errors that ranges do not exclude".into())
+    Err("too many states".into())
 }
 
 /// All states of an exploration that is complete.

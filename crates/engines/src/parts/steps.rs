@@ -157,6 +157,18 @@ impl<'p> Steps<'p> {
         self.cuts[register].partition_point(|&first| first <= value)
     }
 
+    /// Whether the value before is in the same part.
+    pub fn is_inside(&self, register: usize, value: i128) -> bool {
+        self.cuts[register].binary_search(&value).is_err()
+    }
+
+    /// Cuts the values of a register in front of one.
+    pub fn refine(&mut self, register: usize, value: i128) {
+        if let Err(place) = self.cuts[register].binary_search(&value) {
+            self.cuts[register].insert(place, value);
+        }
+    }
+
     /// The first and the last value of a part.
     pub fn part_ends(&self, register: usize, part: usize) -> Range {
         let (cuts, all) = (&self.cuts[register], self.all[register]);
