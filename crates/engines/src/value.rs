@@ -23,6 +23,8 @@ pub struct ExplicitValues;
 const MAX_STATES: usize = 6_000_000;
 /// At most this many states at loop heads make a certificate.
 const MAX_COVER: usize = 200_000;
+/// After so many paths to errors that no run takes, values are too little.
+const MAX_SPURIOUS: usize = 64;
 
 impl Engine for ExplicitValues {
     fn name(&self) -> &str {
@@ -94,6 +96,9 @@ fn explore(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Outc
         progress(format_args!("solving the path to an error"));
         match solve_path(task, &path, budget)? {
             Some(found) => return Ok(Outcome::Bug(found)),
+            None if spurious == MAX_SPURIOUS => {
+                return Err(format!("more than {spurious} errors that values do not exclude"));
+            }
             None => spurious += 1,
         }
     }
