@@ -179,10 +179,10 @@ fn a_loop_at_the_very_start() {
 /// Branches whose conditions do not exclude each other: both are followed.
 #[test]
 fn branches_that_overlap() {
-    for (one, other) in [(1, 2), (2, 1)] {
+    for (one, other, first, second) in [(1, 2, 5, 9), (2, 1, 5, 9), (1, 2, 9, 5), (2, 1, 9, 5)] {
         let task = automaton(&format!(
-            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < 5;
-             a -> c: assume x < 9; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
+            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < {first};
+             a -> c: assume x < {second}; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
              d -> exit: return 0; }} entry main;"
         ));
         refused(&task, &bounds(&task, 0));
