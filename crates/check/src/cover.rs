@@ -1,20 +1,18 @@
 //! Checks that a set of partial states at loop heads covers all that is reachable.
 //!
 //! From the start and from every state of the set all loop-free paths are followed, one by one,
-//! with the known values put in and everything else arbitrary. Each must end at a loop head in a
-//! state of the set, or in nothing at all; none may end at an error.
+//! with the known values put in, other bounds assumed and everything else arbitrary. Each must end at a loop
+//! head in a state of the set, or in nothing at all; none may end at an error.
 
 use crate::Rejection;
 use crate::court::Court;
+use crate::states::{Known, contradict, within};
 use palisade_cfa::{Graph, IntTy, LocId, Scalar, VarId};
 use palisade_encode::{Encoder, State};
 use palisade_evidence::Cover;
 use palisade_logic::{Answer, Evaluator, Op, Solver, Term, Terms};
 use palisade_task::Task;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Known states of a loop head: for each set of variables the values they have together.
-type Known = FxHashMap<Vec<VarId>, FxHashSet<Vec<u128>>>;
+use rustc_hash::FxHashMap;
 
 struct Checker<'t> {
     task: &'t Task,
@@ -33,9 +31,7 @@ const MAX_SPLIT: usize = 64;
 pub fn check(task: &Task, cover: &Cover, court: &Court) -> Result<(), Rejection> {
     let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     for (loc, values) in &cover.states {
-        let vars = values.iter().map(|v| v.0).collect();
-        let bits = values.iter().map(|v| v.1).collect();
-        known.entry(*loc).or_default().entry(vars).or_default().insert(bits);
+        known.entry(*loc).or_default().insert(values);
     }
     let mut checker = Checker { task, graph: task.program.analyse(), known, court };
     let mut terms = Terms::new();
@@ -55,17 +51,26 @@ pub fn check(task: &Task, cover: &Cover, court: &Court) -> Result<(), Rejection>
             blank = encoder.arbitrary_state(&mut terms);
         }
         let mut state = blank.clone();
-        for &(var, bits) in values {
-            let slot = encoder.layout().register(var);
-            let scalar = task.program.scalar_of(task.program.vars[var].ty).and_then(Scalar::int);
-            let (Some(slot), Some(ty)) = (slot, scalar) else {
+        let mut possible = true;
+        for &(var, bounds) in values {
+            let (Some(slot), Some(ty)) = (encoder.layout().register(var), checker.integer(var)) else {
                 return Err(Rejection::Wrong(format!("{var} is no integer register")));
             };
-            let value = constant(&mut terms, ty, bits);
-            state.slots.set(slot, value);
+            if let Some(bits) = bounds.as_only() {
+                let value = constant(&mut terms, ty, bits);
+                state.slots.set(slot, value);
+                continue;
+            }
+            let inside =
+                within(&mut terms, ty, state.slots.get(slot), bounds, |t, bits| constant(t, ty, bits));
+            for condition in terms.conjuncts(inside) {
+                possible &= state.assume(&terms, condition);
+            }
         }
         encoder.unknowns.clear();
-        checker.paths(&mut terms, &mut encoder, *loc, state)?;
+        if possible {
+            checker.paths(&mut terms, &mut encoder, *loc, state)?;
+        }
     }
     Ok(())
 }
@@ -98,6 +103,11 @@ fn learn(terms: &Terms, before: &State, after: &mut State) {
 }
 
 impl Checker<'_> {
+    /// The type of a variable that is an integer.
+    fn integer(&self, var: VarId) -> Option<IntTy> {
+        self.task.program.scalar_of(self.task.program.vars[var].ty).and_then(Scalar::int)
+    }
+
     /// Follows all loop-free paths from a location.
     fn paths(
         &mut self,
@@ -115,6 +125,9 @@ impl Checker<'_> {
             for &edge in self.task.program.locs[loc].out.iter().rev() {
                 let Some(mut next) = encoder.step(terms, &state, edge) else { continue };
                 learn(terms, &state, &mut next);
+                if next.path.len() > state.path.len() && contradict(terms, &next.path) {
+                    continue;
+                }
                 let dst = self.task.program.edges[edge].dst;
                 if self.task.is_end(dst) {
                     self.impossible(terms, &next)?;
@@ -137,18 +150,21 @@ impl Checker<'_> {
         loc: LocId,
         state: &State,
     ) -> Result<(), Rejection> {
-        let value_in = |terms: &Terms, var: &VarId| {
-            let slot = encoder.layout().register(*var)?;
-            terms.value_of(state.slots.get(slot))?.to_u128()
-        };
         let empty = Known::default();
         let known = self.known.get(&loc).unwrap_or(&empty);
-        let plain = known.iter().any(|(vars, values)| {
-            let found: Option<Vec<u128>> = vars.iter().map(|v| value_in(terms, v)).collect();
-            found.is_some_and(|v| values.contains(&v))
-        });
-        if plain {
-            return Ok(());
+        // Each list of variables with their types and terms.
+        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
+        for vars in known.lists() {
+            let types: Option<Vec<IntTy>> = vars.iter().map(|v| self.integer(*v)).collect();
+            let slots: Option<Vec<Term>> =
+                vars.iter().map(|v| Some(state.slots.get(encoder.layout().register(*v)?))).collect();
+            if let (Some(types), Some(slots)) = (types, slots) {
+                let found: Option<Vec<u128>> = slots.iter().map(|&t| terms.value_of(t)?.to_u128()).collect();
+                if found.is_some_and(|bits| known.find(vars, &types, &bits).is_some()) {
+                    return Ok(());
+                }
+                lists.push((vars, types, slots));
+            }
         }
         let guard = state.guard(terms);
         let mut solver = self.court.solver();
@@ -162,27 +178,21 @@ impl Checker<'_> {
             let model = solver.model(terms).ok_or_else(|| Rejection::GaveUp("no model".into()))?;
             let mut evaluator = Evaluator::new(&model);
             let mut matching = None;
-            for (vars, values) in known {
-                let terms_of: Option<Vec<Term>> =
-                    vars.iter().map(|v| Some(state.slots.get(encoder.layout().register(*v)?))).collect();
-                let Some(slots) = terms_of else { continue };
-                let found: Option<Vec<u128>> =
+            for (vars, types, slots) in &lists {
+                let bits: Option<Vec<u128>> =
                     slots.iter().map(|&t| evaluator.value(terms, t).as_bv()?.to_u128()).collect();
-                if let Some(found) = found.filter(|f| values.contains(f)) {
-                    matching = Some((slots, vars.clone(), found));
+                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits)) {
+                    matching = Some((types, slots, bounds));
                     break;
                 }
             }
-            let Some((slots, vars, values)) = matching else {
+            let Some((types, slots, bounds)) = matching else {
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let mut same = terms.tru();
-            for ((slot, var), bits) in slots.into_iter().zip(vars).zip(values) {
-                let scalar = self.task.program.scalar_of(self.task.program.vars[var].ty);
-                let Some(Scalar::Int(ty)) = scalar else { continue };
-                let value = constant(terms, ty, bits);
-                let equal = terms.eq(slot, value);
-                same = terms.and(same, equal);
+            for ((&slot, &ty), bounds) in slots.iter().zip(types).zip(bounds) {
+                let inside = within(terms, ty, slot, bounds, |t, bits| constant(t, ty, bits));
+                same = terms.and(same, inside);
             }
             let other = terms.not(same);
             solver.assert(terms, other);

@@ -25,6 +25,7 @@ pub mod only_run;
 pub mod plain;
 pub mod replay;
 pub mod sampled;
+mod states;
 pub mod unrolling;
 
 use court::{Court, Tally};

@@ -8,7 +8,7 @@ use crate::encoder::Encoder;
 use crate::state::State;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_logic::{Sort, Terms};
+use palisade_logic::{Sort, Term, Terms};
 use palisade_task::Task;
 use std::collections::BTreeMap;
 
@@ -55,20 +55,12 @@ pub fn run_to(
     let mut current = Some((start, state));
     while let Some((loc, state)) = current {
         budget.check()?;
-        let out = &task.program.locs[loc].out;
-        let several = out.len() > 1;
-        let mut before = Vec::new();
-        for &edge in out {
-            let mut from = state.clone();
-            // Make the branches exclusive whatever their conditions are, so that merging them is
-            // right: each one but the first also requires that the earlier ones were not chosen.
-            if several {
-                from.path.extend(before.iter().copied());
-                let choice = terms.fresh_var("branch", Sort::Bool);
-                from.path.push(choice);
-                before.push(terms.not(choice));
-            }
-            let Some(next) = encoder.step(terms, &from, edge) else { continue };
+        let mut successors: Vec<(EdgeId, State)> = Vec::new();
+        for &edge in &task.program.locs[loc].out {
+            successors.extend(encoder.step(terms, &state, edge).map(|next| (edge, next)));
+        }
+        keep_apart(terms, &state, &mut successors);
+        for (edge, next) in successors {
             let dst = task.program.edges[edge].dst;
             if is_cut(dst) || task.is_end(dst) {
                 match ends.get_mut(&dst) {
@@ -89,4 +81,34 @@ pub fn run_to(
         current = queue.pop_first().map(|(_, next)| next);
     }
     Ok(ends.into_iter().map(|(loc, state)| End { loc, state }).collect())
+}
+
+/// Makes sure that at most one of the successors of a state is possible in each concrete state, whatever their
+/// conditions are, so that merging them is right: if these are not complementary, by a free choice between them.
+pub fn keep_apart(terms: &mut Terms, state: &State, successors: &mut [(EdgeId, State)]) {
+    let at = state.path.len();
+    let added = |s: &State| s.path.get(at).copied();
+    match successors {
+        [] | [_] => return,
+        [(_, a), (_, b)] => {
+            if let (Some(x), Some(y)) = (added(a), added(b))
+                && terms.not(x) == y
+            {
+                return;
+            }
+        }
+        _ => {}
+    }
+    let n = successors.len();
+    let mut rest: Vec<Term> = Vec::new();
+    for (i, (_, next)) in successors.iter_mut().enumerate() {
+        let mut conditions = rest.clone();
+        if i + 1 < n {
+            let this = terms.fresh_var("choice", Sort::Bool);
+            conditions.push(this);
+            let other = terms.not(this);
+            rest.push(other);
+        }
+        next.path.splice(at..at, conditions);
+    }
 }

@@ -27,6 +27,17 @@ impl Engine for KInduction {
         "kinduction"
     }
 
+    /// One loop over registers is a transition system: there, a pass is one step of it, and a few steps may be
+    /// all that induction needs.
+    fn favour(&self, task: &Task) -> u32 {
+        let heads = task.program.analyse().loop_heads(task.program.entry).count();
+        let memory = |place: &Place| match place.base {
+            Base::Var(var) => task.program.vars[var].address_taken,
+            Base::Deref(_) => true,
+        };
+        if heads == 1 && !task.program.places.iter().any(memory) { 2 } else { 1 }
+    }
+
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("invariants"));
         // It is on the board then, with what others find.
@@ -69,8 +80,21 @@ struct Prover<'t> {
     graph: Graph,
     terms: Terms,
     encoder: Encoder<'t>,
-    solver: BvSolver,
     budget: &'t Budget,
+}
+
+/// A layer that is taken further and further, with a solver of its own: what it learns is about these passes.
+struct Passes {
+    layer: Layer,
+    solver: BvSolver,
+}
+
+impl Passes {
+    fn from(start: LocId, state: State, budget: &Budget) -> Self {
+        let mut solver = BvSolver::new();
+        solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
+        Passes { layer: [(start, state)].into(), solver }
+    }
 }
 
 /// Tries more and more passes. Fewer than `from` were tried before, with fewer invariants.
@@ -84,13 +108,11 @@ fn induction(
 ) -> Result<Found, Stop> {
     let mut terms = Terms::new();
     let encoder = Encoder::new(&task.program, &mut terms);
-    let mut solver = BvSolver::new();
-    solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
-    let mut prover = Prover { task, graph: task.program.analyse(), terms, encoder, solver, budget };
+    let mut prover = Prover { task, graph: task.program.analyse(), terms, encoder, budget };
 
     let start = prover.encoder.initial_state(&mut prover.terms);
-    let mut base: Layer = [(task.body().entry, start)].into();
-    let mut steps: Vec<Layer> = Vec::new();
+    let mut base = Passes::from(task.body().entry, start, budget);
+    let mut steps: Vec<Passes> = Vec::new();
     for head in prover.graph.loop_heads(task.program.entry).collect::<Vec<_>>() {
         let mut state = prover.encoder.arbitrary_state(&mut prover.terms);
         let mut possible = true;
@@ -99,7 +121,7 @@ fn induction(
             possible &= state.assume(&prover.terms, fact);
         }
         if possible {
-            steps.push([(head, state)].into());
+            steps.push(Passes::from(head, state, budget));
         }
     }
     for k in 0..=MAX_K {
@@ -108,17 +130,15 @@ fn induction(
             *from = k;
             return Ok(Found::News);
         }
-        let (next, errors) = prover.advance(base)?;
-        if k >= *from && !prover.excludes(errors)? {
+        let errors = prover.advance(&mut base)?;
+        if k >= *from && !prover.excludes(&mut base, errors)? {
             return Ok(Found::Nothing);
         }
-        base = next;
         let mut inductive = k >= *from;
-        for layer in &mut steps {
-            let (next, errors) = prover.advance(std::mem::take(layer))?;
-            *layer = next;
+        for passes in &mut steps {
+            let errors = prover.advance(passes)?;
             // Nothing is learnt from more than one that is not.
-            inductive = inductive && prover.excludes(errors)?;
+            inductive = inductive && prover.excludes(passes, errors)?;
         }
         if inductive {
             return Ok(Found::Inductive(k));
@@ -128,11 +148,11 @@ fn induction(
 }
 
 impl Prover<'_> {
-    /// Takes every state of a layer over one segment. Tells the next layer and when an error is reached on the way.
-    fn advance(&mut self, layer: Layer) -> Result<(Layer, Term), Stop> {
+    /// Takes every state of a layer over one segment. Tells when an error is reached on the way.
+    fn advance(&mut self, passes: &mut Passes) -> Result<Term, Stop> {
         let mut next = Layer::new();
         let mut errors = Vec::new();
-        for (start, state) in layer {
+        for (start, state) in std::mem::take(&mut passes.layer) {
             let ends = segment::run(
                 self.task,
                 &self.graph,
@@ -154,14 +174,15 @@ impl Prover<'_> {
                 next.insert(end.loc, merged);
             }
         }
-        Ok((next, self.terms.or_all(errors)))
+        passes.layer = next;
+        Ok(self.terms.or_all(errors))
     }
 
     /// Whether errors are impossible, as far as the solver can tell.
-    fn excludes(&mut self, errors: Term) -> Result<bool, Stop> {
+    fn excludes(&mut self, passes: &mut Passes, errors: Term) -> Result<bool, Stop> {
         Ok(match self.terms.bool_value(errors) {
             Some(reached) => !reached,
-            None => match self.solver.check(&mut self.terms, &[errors]) {
+            None => match passes.solver.check(&mut self.terms, &[errors]) {
                 Answer::Unsat => true,
                 Answer::Sat => false,
                 Answer::Unknown(_) => {

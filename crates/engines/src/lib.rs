@@ -15,6 +15,7 @@ pub mod houdini;
 pub mod kinduction;
 pub mod numeric;
 pub mod numpred;
+pub mod parts;
 pub mod path;
 pub mod predicate;
 pub mod summaries;

@@ -7,8 +7,8 @@
 
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_encode::{Encoder, State};
-use palisade_logic::{Sort, Term, Terms};
+use palisade_encode::{Encoder, State, segment};
+use palisade_logic::{Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -139,9 +139,7 @@ impl<'t> Unrolling<'t> {
                 successors.push((edge, next));
             }
         }
-        if successors.len() > 1 && !exclusive(terms, state, &successors) {
-            choose(terms, state, &mut successors);
-        }
+        segment::keep_apart(terms, state, &mut successors);
         for (edge, next) in successors {
             let dst = self.task.program.edges[edge].dst;
             let key = self.key_from(Some((key, loc)), dst);
@@ -184,35 +182,5 @@ impl<'t> Unrolling<'t> {
         }
         key.push(self.graph.position(dst).map_or(u32::MAX, |p| p as u32));
         key
-    }
-}
-
-/// Whether at most one of the successors is possible in each concrete state: there are two, and
-/// their new conditions are complementary.
-fn exclusive(terms: &mut Terms, state: &State, successors: &[(EdgeId, State)]) -> bool {
-    let added = |s: &State| s.path[state.path.len()..].first().copied();
-    match successors {
-        [(_, a), (_, b)] => match (added(a), added(b)) {
-            (Some(x), Some(y)) => terms.not(x) == y,
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Makes successors exclusive by a free choice between them.
-fn choose(terms: &mut Terms, state: &State, successors: &mut [(EdgeId, State)]) {
-    let n = successors.len();
-    let mut rest: SmallVec<[Term; 4]> = SmallVec::new();
-    for (i, (_, next)) in successors.iter_mut().enumerate() {
-        let at = state.path.len();
-        let mut conditions = rest.to_vec();
-        if i + 1 < n {
-            let this = terms.fresh_var("choice", Sort::Bool);
-            conditions.push(this);
-            let other = terms.not(this);
-            rest.push(other);
-        }
-        next.path.splice(at..at, conditions);
     }
 }

@@ -13,7 +13,7 @@ use palisade_analyses::location::{Calls, Location, Position};
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::{Constant, Exploration, Limits, Order, Product, Status, export};
-use palisade_evidence::Cover;
+use palisade_evidence::{Bounds, Cover};
 use palisade_task::Task;
 
 /// The engine `value`.
@@ -23,6 +23,8 @@ pub struct ExplicitValues;
 const MAX_STATES: usize = 6_000_000;
 /// At most this many states at loop heads make a certificate.
 const MAX_COVER: usize = 200_000;
+/// After so many paths to errors that no run takes, values are too little.
+const MAX_SPURIOUS: usize = 64;
 
 impl Engine for ExplicitValues {
     fn name(&self) -> &str {
@@ -94,6 +96,9 @@ fn explore(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Outc
         progress(format_args!("solving the path to an error"));
         match solve_path(task, &path, budget)? {
             Some(found) => return Ok(Outcome::Bug(found)),
+            None if spurious == MAX_SPURIOUS => {
+                return Err(format!("more than {spurious} errors that values do not exclude"));
+            }
             None => spurious += 1,
         }
     }
@@ -115,7 +120,7 @@ fn cover(task: &Task, run: &Exploration<Product<Location<'_>, Explicit<'_>>>) ->
             continue;
         }
         let known = |&v: &VarId| match run.cpa().right.value_of(values, v) {
-            Some(Constant::Bits(bits)) => Some((v, bits)),
+            Some(Constant::Bits(bits)) => Some((v, Bounds::only(bits))),
             _ => None,
         };
         cover.states.push((loc, registers.iter().filter_map(known).collect()));

@@ -100,11 +100,39 @@ fn explicit_values_cover_a_state_machine() {
     assert!(matches!(outcome(&palisade_engines::value::ExplicitValues, &wrong), Outcome::Bug(_)));
 }
 
+/// A state machine with a number that takes many values, of which the program asks for one bound only.
+const NUMBERS: &str = "model ilp32; global state: i32 = 1; global n: i32 = 0; fn main() -> i32 { local in: i32;
+    a -> head: skip;
+    loop head -> h0: check assertion state != 3; h0 -> b: input in; b -> c: assume in == 1; b -> d: assume !(in == 1);
+    c -> e: assume n <= 100100; c -> f: assume !(n <= 100100); e -> g: n = n * 7 % 100000 + 5; f -> head: state = 3;
+    g -> head: state = 2; d -> head: n = n / 2; } entry main;";
+
+#[test]
+fn numbers_that_nobody_tells_apart_are_joined() {
+    let parts = palisade_engines::parts::Parts;
+    match outcome(&parts, NUMBERS) {
+        Outcome::Proof(Certificate::Cover(cover)) => assert!(cover.states.len() < 10, "{cover:?}"),
+        other => panic!("{other:?}"),
+    }
+    // One that is reached after some passes.
+    for bound in ["5", "30", "50000", "98000"] {
+        assert!(matches!(outcome(&parts, &NUMBERS.replace("100100", bound)), Outcome::Bug(_)), "{bound}");
+    }
+    assert!(matches!(outcome(&parts, MACHINE), Outcome::Proof(_)));
+    assert!(matches!(outcome(&parts, COUNT), Outcome::Proof(_)));
+}
+
 #[test]
 fn a_cover_with_a_hole_is_rejected() {
-    let task = task(MACHINE);
+    refuses_holes(&palisade_engines::value::ExplicitValues, MACHINE);
+    refuses_holes(&palisade_engines::parts::Parts, MACHINE);
+    refuses_holes(&palisade_engines::parts::Parts, NUMBERS);
+}
+
+fn refuses_holes(engine: &dyn Engine, text: &str) {
+    let task = task(text);
     let Outcome::Proof(Certificate::Cover(mut cover)) =
-        palisade_engines::value::ExplicitValues.run(&task, &Board::default(), &Budget::unlimited(), &|_| {})
+        engine.run(&task, &Board::default(), &Budget::unlimited(), &|_| {})
     else {
         panic!("not proved")
     };

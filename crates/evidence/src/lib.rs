@@ -6,7 +6,7 @@ mod invariants;
 
 pub use invariants::{Added, History, Invariants};
 
-use palisade_cfa::{EdgeId, LocId, VarId};
+use palisade_cfa::{EdgeId, IntTy, LocId, VarId};
 use palisade_task::Task;
 use palisade_task::contracts::Contract;
 
@@ -58,11 +58,39 @@ pub enum Certificate {
 }
 
 /// Partial states at loop heads that together cover every reachable one: the listed registers have
-/// the listed values, all else is arbitrary.
+/// values within the listed bounds, all else is arbitrary.
 #[derive(Clone, Debug, Default)]
 pub struct Cover {
-    /// Loop head, and registers with their value bits, ascending.
-    pub states: Vec<(LocId, Vec<(VarId, u128)>)>,
+    /// Loop head, and registers with bounds of their values, ascending.
+    pub states: Vec<(LocId, Vec<(VarId, Bounds)>)>,
+}
+
+/// The values of an integer register from one to another in the order of its type, as value bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Bounds {
+    /// The first.
+    pub first: u128,
+    /// The last.
+    pub last: u128,
+}
+
+impl Bounds {
+    /// One value.
+    pub fn only(bits: u128) -> Bounds {
+        Bounds { first: bits, last: bits }
+    }
+
+    /// The value, if there is one only.
+    pub fn as_only(self) -> Option<u128> {
+        (self.first == self.last).then_some(self.first)
+    }
+
+    /// Whether a value of the type is within the bounds.
+    pub fn contain(self, ty: IntTy, bits: u128) -> bool {
+        // Moved up by half of the range, signed numbers are in the order of their bits.
+        let order = |bits: u128| ty.truncate(if ty.signed { bits.wrapping_add(ty.min_bits()) } else { bits });
+        (order(self.first)..=order(self.last)).contains(&order(bits))
+    }
 }
 
 /// How to reach an error: the values of everything the program does not determine, in the order

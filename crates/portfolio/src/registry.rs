@@ -11,6 +11,7 @@ use palisade_engines::houdini::{Accumulations, Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::numpred::NumPred;
+use palisade_engines::parts::Parts;
 use palisade_engines::predicate::Predicates;
 use palisade_engines::summaries::Summaries;
 use palisade_engines::symbolic::SymbolicTransformers;
@@ -72,6 +73,7 @@ pub fn analyses() -> Vec<Analysis> {
         entry(3, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
         entry(3, "k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry(2, "explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
+        entry(4, "ranges of all variables, joined where the program asks for no difference", Box::new(Parts)),
         entry(2, "predicate abstraction over the program's own conditions", Box::new(Predicates)),
         entry(2, "the largest inductive set of many candidate invariants", Box::new(Houdini)),
         numeric(Some(1), Domain::octagon(), DELAY),

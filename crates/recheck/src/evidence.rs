@@ -8,7 +8,7 @@
 use crate::coding::{Damaged, Reader, Writer, damaged};
 use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
-use palisade_evidence::{Added, Certificate, Chosen, Counterexample, Cover, History, Invariants};
+use palisade_evidence::{Added, Bounds, Certificate, Chosen, Counterexample, Cover, History, Invariants};
 use palisade_task::Task;
 use palisade_task::contracts::{Atom, Clause, Contract, Relation, Term, Value};
 use smallvec::SmallVec;
@@ -36,9 +36,8 @@ pub fn write(w: &mut Writer, certificate: &Certificate) {
             w.number(3);
             w.list(&cover.states, |w, (loc, values)| {
                 w.number(u128::from(loc.0));
-                w.list(values, |w, (var, bits)| {
-                    w.number(u128::from(var.0));
-                    w.number(*bits);
+                w.list(values, |w, (var, bounds)| {
+                    [u128::from(var.0), bounds.first, bounds.last].iter().for_each(|n| w.number(*n));
                 });
             });
         }
@@ -61,7 +60,8 @@ pub fn read(r: &mut Reader<'_>, task: &Task, weave: Weave<'_>) -> Result<Certifi
         3 => Certificate::Cover(Cover {
             states: r.list(|r| {
                 let loc = LocId(r.below(p.locs.len())?);
-                Ok((loc, r.list(|r| Ok((VarId(r.below(p.vars.len())?), r.wide()?)))?))
+                let bounds = |r: &mut Reader<'_>| Ok(Bounds { first: r.wide()?, last: r.wide()? });
+                Ok((loc, r.list(|r| Ok((VarId(r.below(p.vars.len())?), bounds(r)?)))?))
             })?,
         }),
         4 => Certificate::OnlyRun,

@@ -12,7 +12,7 @@ use crate::places::Places;
 use crate::quantified;
 use palisade_base::Span;
 use palisade_cfa::*;
-use palisade_evidence::{Certificate, Cover, Invariants};
+use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
 use palisade_task::{FrameId, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -235,12 +235,12 @@ fn disjunction(span: Span, keyword: bool, alternatives: Vec<String>) -> Option<L
     (text.len() <= MAX_TEXT).then_some(LoopFact { span, keyword, text, quantified: false })
 }
 
-/// A partial state by the names of its variables.
+/// A partial state: what it says about each of its variables, by their names.
 type Named = Vec<(String, String)>;
 
 fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
     let names = Names::new(task);
-    let mut states: FxHashMap<LocId, Vec<&[(VarId, u128)]>> = FxHashMap::default();
+    let mut states: FxHashMap<LocId, Vec<&[(VarId, Bounds)]>> = FxHashMap::default();
     for (loc, values) in &cover.states {
         states.entry(*loc).or_default().push(values);
     }
@@ -253,14 +253,21 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
             let mut known: FxHashMap<VarId, Option<String>> = FxHashMap::default();
             for &values in states.get(&head).into_iter().flatten() {
                 let mut state = Named::new();
-                for &(var, bits) in values {
+                for &(var, bounds) in values {
                     let name = known.entry(var).or_insert_with(|| names.name(var, frame, span.lo));
                     let ty = task.program.scalar_of(task.program.vars[var].ty).and_then(Scalar::int);
                     if let (Some(name), Some(ty)) = (name, ty)
                         && ty.bits <= 64
-                        && let Some(value) = literal(ty.decode(bits))
+                        && let (Some(first), Some(last)) =
+                            (literal(ty.decode(bounds.first)), literal(ty.decode(bounds.last)))
                     {
-                        state.push((name.clone(), value));
+                        state.push((
+                            name.clone(),
+                            match bounds.as_only() {
+                                Some(_) => format!("{name} == {first}"),
+                                None => format!("{first} <= {name} && {name} <= {last}"),
+                            },
+                        ));
                     }
                 }
                 state.sort();
@@ -271,9 +278,8 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
             continue;
         }
         let text = if named.len() <= MAX_STATES {
-            let conjunction = |s: &Named| {
-                s.iter().map(|(name, value)| format!("{name} == {value}")).collect::<Vec<_>>().join(" && ")
-            };
+            let conjunction =
+                |s: &Named| s.iter().map(|(_, fact)| fact.as_str()).collect::<Vec<_>>().join(" && ");
             disjunction(span, keyword, named.iter().map(conjunction).collect())
         } else {
             values_of_each(&named).and_then(|text| disjunction(span, keyword, vec![text]))
@@ -286,16 +292,16 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
 /// The values of each variable that every state has, where they are few.
 fn values_of_each(states: &BTreeSet<Named>) -> Option<String> {
     let mut values: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
-    for (name, value) in states.iter().flatten() {
+    for (name, fact) in states.iter().flatten() {
         let entry = values.entry(name).or_default();
         entry.0 += 1;
-        entry.1.insert(value);
+        entry.1.insert(fact);
     }
     let parts: Vec<String> = values
         .into_iter()
         .filter(|(_, (n, set))| *n == states.len() && set.len() <= MAX_VALUES)
-        .map(|(name, (_, set))| {
-            let parts: Vec<String> = set.iter().map(|value| format!("{name} == {value}")).collect();
+        .map(|(_, (_, set))| {
+            let parts: Vec<&str> = set.into_iter().collect();
             if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(" || ")) }
         })
         .collect();

@@ -6,32 +6,29 @@ use super::expr::constant;
 use super::proof::{Facts, Prover};
 use super::state::{Home, State};
 use crate::court::Court;
+use crate::states::{Known, contradict, within};
 use palisade_cfa::*;
-use palisade_evidence::Cover;
+use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
-
-/// Known states of a cut point: for each list of variables the values they have together.
-type Known = FxHashMap<Vec<VarId>, FxHashSet<Vec<u128>>>;
 
 /// Checks a cover.
 pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
     let mut list = carried.facts(reduced, None);
     let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
-    let mut states: Vec<(LocId, &[(VarId, u128)])> = Vec::new();
+    let mut states: Vec<(LocId, &[(VarId, Bounds)])> = Vec::new();
     for (loc, values) in &cover.states {
         let loc = carried.loc(*loc).ok_or_else(lost)?;
         if !values.iter().all(|v| carried.is_known(v.0)) {
             return Err(lost());
         }
-        let bits = values.iter().map(|v| v.1).collect();
-        known.entry(loc).or_default().entry(values.iter().map(|v| v.0).collect()).or_default().insert(bits);
+        known.entry(loc).or_default().insert(values);
         states.push((loc, values.as_slice()));
     }
     // Cut where the cover has states, too.
@@ -58,13 +55,13 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     let bare: Vec<LocId> =
         checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
     for loc in bare {
-        checker.known.entry(loc).or_default().entry(Vec::new()).or_default().insert(Vec::new());
+        checker.known.entry(loc).or_default().insert(&[]);
         states.push((loc, &[][..]));
     }
     for (loc, values) in states {
         let mut state = checker.prover.encoder.arbitrary(&mut checker.prover.terms);
-        for &(var, bits) in values {
-            checker.set(&mut state, var, bits)?;
+        for &(var, bounds) in values {
+            checker.set(&mut state, var, bounds)?;
         }
         checker.learn(loc, &mut state);
         checker.paths(loc, state)?;
@@ -79,11 +76,18 @@ struct Checker<'t> {
 }
 
 impl Checker<'_> {
-    /// Gives a scalar variable a value.
-    fn set(&mut self, state: &mut State, var: VarId, bits: u128) -> Result<(), Rejection> {
+    /// Gives a scalar variable a value within bounds.
+    fn set(&mut self, state: &mut State, var: VarId, bounds: Bounds) -> Result<(), Rejection> {
         let p = &self.prover.task.program;
         let Some(scalar @ Scalar::Int(ty)) = p.scalar_of(p.vars[var].ty) else {
             return Err(Rejection::Wrong(format!("{var} is no integer")));
+        };
+        let Some(bits) = bounds.as_only() else {
+            let value = self.get(state, var).ok_or_else(|| Rejection::Wrong(format!("{var} is nowhere")))?;
+            let t = &mut self.prover.terms;
+            let inside = within(t, ty, value, bounds, |t, bits| constant(t, u32::from(ty.bits), bits));
+            let _ = state.assume(t, inside);
+            return Ok(());
         };
         let t = &mut self.prover.terms;
         let value = constant(t, u32::from(ty.bits), bits);
@@ -144,6 +148,9 @@ impl Checker<'_> {
                     &mut next,
                     self.prover.encoder.layout.sorts.len(),
                 );
+                if next.path.len() > state.path.len() && contradict(&self.prover.terms, &next.path) {
+                    continue;
+                }
                 let dst = self.prover.task.program.edges[edge].dst;
                 if self.prover.cuts.points.contains(&dst) {
                     self.arrive(dst, next)?;
@@ -159,17 +166,20 @@ impl Checker<'_> {
     /// several.
     fn arrive(&mut self, loc: LocId, state: State) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
-        let mut lists: Vec<&Vec<VarId>> = known.keys().collect();
-        lists.sort();
-        let mut values: Vec<(&Vec<VarId>, Vec<Term>)> = Vec::new();
-        for vars in lists {
+        // Each list of variables with their types and terms.
+        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
+        for vars in known.lists() {
+            let p = &self.prover.task.program;
+            let types: Option<Vec<IntTy>> = vars.iter().map(|v| p.scalar_of(p.vars[*v].ty)?.int()).collect();
             let found: Option<Vec<Term>> = vars.iter().map(|v| self.get(&state, *v)).collect();
-            values.extend(found.map(|found| (vars, found)));
+            if let (Some(types), Some(found)) = (types, found) {
+                lists.push((vars, types, found));
+            }
         }
         let constant_of = |terms: &Terms, t: Term| terms.value_of(t)?.to_u128();
-        for (vars, found) in &values {
+        for (vars, types, found) in &lists {
             let bits: Option<Vec<u128>> = found.iter().map(|t| constant_of(&self.prover.terms, *t)).collect();
-            if bits.is_some_and(|bits| known[*vars].contains(&bits)) {
+            if bits.is_some_and(|bits| known.find(vars, types, &bits).is_some()) {
                 return Ok(());
             }
         }
@@ -186,26 +196,25 @@ impl Checker<'_> {
             let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
             let mut evaluator = Evaluator::new(&model);
             let mut here = None;
-            for (vars, found) in &values {
+            for (vars, types, found) in &lists {
                 let bits: Option<Vec<u128>> = found
                     .iter()
                     .map(|&t| evaluator.value(&self.prover.terms, t).as_bv()?.to_u128())
                     .collect();
-                if let Some(bits) = bits.filter(|bits| known[*vars].contains(bits)) {
-                    here = Some((found, bits));
+                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits)) {
+                    here = Some((found, types, bounds));
                     break;
                 }
             }
-            let Some((found, bits)) = here else {
+            let Some((found, types, bounds)) = here else {
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let t = &mut self.prover.terms;
             let mut same = t.tru();
-            for (&term, bits) in found.iter().zip(bits) {
+            for ((&term, &ty), bounds) in found.iter().zip(types).zip(bounds) {
                 let width = t.width(term);
-                let value = constant(t, width, bits);
-                let equal = t.eq(term, value);
-                same = t.and(same, equal);
+                let inside = within(t, ty, term, bounds, |t, bits| constant(t, width, bits));
+                same = t.and(same, inside);
             }
             let other = t.not(same);
             solver.assert(t, other);

@@ -6,7 +6,7 @@ use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_check::court::Court;
 use palisade_check::{Rejection, plain, reduced};
-use palisade_evidence::{Certificate, Cover, Invariants};
+use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
 use palisade_property::Property;
 use palisade_task::Task;
@@ -49,8 +49,10 @@ fn random_cover(task: &Task, rng: &mut Rng) -> Cover {
     let mut cover = Cover::default();
     for head in heads {
         for _ in 0..1 + rng.below(4) {
-            let some = (rng.below(3) > 0 && !vars.is_empty())
-                .then(|| (vars[rng.below(vars.len())], rng.below(4) as u128));
+            let some = (rng.below(3) > 0 && !vars.is_empty()).then(|| {
+                let first = rng.below(4) as u128;
+                (vars[rng.below(vars.len())], Bounds { first, last: first + rng.below(3) as u128 })
+            });
             cover.states.push((head, some.into_iter().collect()));
         }
     }

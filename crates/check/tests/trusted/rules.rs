@@ -6,7 +6,7 @@ use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_check::court::Court;
 use palisade_check::{Rejection, plain, reduced, sampled};
-use palisade_evidence::{Certificate, Cover, Invariants};
+use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
 use palisade_property::Property;
 use palisade_task::Task;
 use std::sync::Arc;
@@ -44,7 +44,17 @@ fn facts(task: &Task, list: &[(&str, CmpOp, i128)]) -> Invariants {
 /// The same values of a variable at all loop heads.
 fn cover(task: &Task, name: &str, values: &[u128]) -> Certificate {
     let var = named(task, name);
-    let states = heads(task).into_iter().flat_map(|h| values.iter().map(move |v| (h, vec![(var, *v)])));
+    let states =
+        heads(task).into_iter().flat_map(|h| values.iter().map(move |v| (h, vec![(var, Bounds::only(*v))])));
+    Certificate::Cover(Cover { states: states.collect() })
+}
+
+/// Values of a variable from one number to another, at all loop heads.
+fn ranges(task: &Task, name: &str, ranges: &[(i128, i128)]) -> Certificate {
+    let var = named(task, name);
+    let bits = |value: i128| IntTy::I32.truncate(value as u128);
+    let state = |&(lo, hi): &(i128, i128)| vec![(var, Bounds { first: bits(lo), last: bits(hi) })];
+    let states = heads(task).into_iter().flat_map(|h| ranges.iter().map(move |r| (h, state(r))));
     Certificate::Cover(Cover { states: states.collect() })
 }
 
@@ -169,10 +179,10 @@ fn a_loop_at_the_very_start() {
 /// Branches whose conditions do not exclude each other: both are followed.
 #[test]
 fn branches_that_overlap() {
-    for (one, other) in [(1, 2), (2, 1)] {
+    for (one, other, first, second) in [(1, 2, 5, 9), (2, 1, 5, 9), (1, 2, 9, 5), (2, 1, 9, 5)] {
         let task = automaton(&format!(
-            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < 5;
-             a -> c: assume x < 9; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
+            "fn main() -> i32 {{ local x: i32; local y: i32; s -> a: input x; a -> b: assume x < {first};
+             a -> c: assume x < {second}; b -> m: y = {one}; c -> m: y = {other}; m -> d: check assertion y != 2;
              d -> exit: return 0; }} entry main;"
         ));
         refused(&task, &bounds(&task, 0));
@@ -289,6 +299,44 @@ fn covers_are_left_by_nothing() {
     );
     accepted(&chosen, &cover(&chosen, "x", &[0, 1, 2, 3]));
     refused(&chosen, &cover(&chosen, "x", &[0, 1, 3]));
+}
+
+/// The same for states that leave a choice between values.
+#[test]
+fn covers_by_bounds_are_left_by_nothing() {
+    for (ty, lo, hi) in [("int", -4, 9), ("int", -9, -3), ("unsigned", 4, 9), ("unsigned", 0, 3_000_000_000)]
+    {
+        let body = |bad: &str| {
+            let body = format!(
+                "{ty} x = {lo}; while (__VERIFIER_nondet_int()) {{ if ({bad}) reach_error();
+                 {ty} y = __VERIFIER_nondet_int(); if (y >= {lo} && y <= {hi}) x = y; }}"
+            );
+            task("", &body)
+        };
+        let (low, next, last, high) = (lo - 1, lo + 1, hi - 1, hi + 1);
+        let all = &[(lo, hi)][..];
+        let right = [
+            format!("x > {hi}"),
+            format!("x == {high}"),
+            format!("{high} <= x"),
+            format!("x != {lo} && x < {next}"),
+        ];
+        for bad in right {
+            let task = body(&bad);
+            accepted(&task, &ranges(&task, "x", all));
+            accepted(&task, &ranges(&task, "x", &[(lo, next), (next + 1, hi)]));
+            for hole in [&[(next, hi)][..], &[(lo, last)], &[(lo, next), (next + 2, hi)]] {
+                refused(&task, &ranges(&task, "x", hole));
+            }
+        }
+        let wrong = ["<", "<=", "=="].map(|op| format!("x {op} {}", if op == "<" { next } else { lo }));
+        let more = [">", ">=", "=="].map(|op| format!("x {op} {}", if op == ">" { last } else { hi }));
+        for bad in wrong.iter().chain(&more) {
+            let task = body(bad);
+            refused(&task, &ranges(&task, "x", all));
+            refused(&task, &ranges(&task, "x", &[(low, high)]));
+        }
+    }
 }
 
 /// An error in the last pass, and bounds that are too small.
