@@ -138,10 +138,19 @@ impl Court {
 
     /// A solver that decides as this court does.
     pub fn solver(&self) -> Juror<'_> {
+        self.juror(None)
+    }
+
+    /// The same where a question that takes more conflicts is not worth it, as far as a search is made for it.
+    pub fn hasty_solver(&self, conflicts: u64) -> Juror<'_> {
+        self.juror(Some(conflicts))
+    }
+
+    fn juror(&self, conflicts: Option<u64>) -> Juror<'_> {
         let who = match *lock(&self.mode) {
             Mode::Search | Mode::Confirm => {
                 let mut fast = BvSolver::new();
-                fast.set_limits(self.limits());
+                fast.set_limits(Limits { conflicts, ..self.limits() });
                 Who::Fast(Box::new(fast))
             }
             Mode::Plain => {

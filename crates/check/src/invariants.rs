@@ -4,7 +4,7 @@
 pub mod induction;
 
 use crate::Rejection;
-use crate::court::Court;
+use crate::court::{Court, Juror};
 use palisade_base::Stop;
 use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
@@ -14,6 +14,14 @@ use palisade_logic::{Answer, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// Conflicts that the question may take whether all facts hold at the end of a segment, or one of them, or that in
+/// one case.
+const CONFLICTS_TOGETHER: u64 = 5000;
+const CONFLICTS_ONE: u64 = 1000;
+const CONFLICTS_CASE: u64 = 3000;
+/// Indices that are told apart in such a question, at most.
+const MAX_CASES: usize = 4;
 
 struct Checker<'t> {
     task: &'t Task,
@@ -53,29 +61,89 @@ impl<'t> Checker<'t> {
         Checker { task, graph, terms, encoder, invariants: map, points, ghosts, court }
     }
 
+    /// What the invariants say about a state at a location, fact by fact.
+    fn facts(&mut self, loc: LocId, state: &State) -> Vec<Term> {
+        let parts = self.invariants.get(&loc).cloned().unwrap_or_default();
+        parts.into_iter().map(|part| self.encoder.cond(&mut self.terms, state, part)).collect()
+    }
+
     /// What the invariants say about a state at a location.
     fn invariant(&mut self, loc: LocId, state: &State) -> Term {
-        let parts = self.invariants.get(&loc).cloned().unwrap_or_default();
-        let mut all = self.terms.tru();
-        for part in parts {
-            let part = self.encoder.cond(&mut self.terms, state, part);
-            all = self.terms.and(all, part);
-        }
-        all
+        let facts = self.facts(loc, state);
+        self.terms.and_all(facts)
     }
 
     /// Fails unless the state is empty.
     fn impossible(&mut self, state: &State, extra: Term, what: impl Fn() -> String) -> Result<(), Rejection> {
         let guard = state.guard(&mut self.terms);
         let goal = self.terms.and(guard, extra);
+        self.refuted(goal, self.court.solver(), what)
+    }
+
+    /// Fails unless a formula has no model.
+    fn refuted(
+        &mut self,
+        goal: Term,
+        mut solver: Juror<'_>,
+        what: impl Fn() -> String,
+    ) -> Result<(), Rejection> {
         if self.terms.bool_value(goal) == Some(false) {
             return Ok(());
         }
-        match self.court.solver().check(&mut self.terms, &[goal]) {
+        solver.assert(&mut self.terms, goal);
+        match solver.check(&mut self.terms, &[]) {
             Answer::Unsat => Ok(()),
             Answer::Sat => Err(Rejection::Wrong(what())),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
         }
+    }
+
+    /// Fails unless all facts follow where a segment ends: together if that is easy, else one by one and in cases that
+    /// together are all there is, where what is assumed simplifies the question most.
+    fn entailed(
+        &mut self,
+        state: &State,
+        assumed: Term,
+        cases: &[Term],
+        facts: &[Term],
+        what: impl Fn() -> String,
+    ) -> Result<(), Rejection> {
+        let guard = state.guard(&mut self.terms);
+        let given = self.terms.and(guard, assumed);
+        let all = self.terms.and_all(facts.iter().copied());
+        let not = self.terms.not(all);
+        let together = self.terms.and(given, not);
+        match self.refuted(together, self.court.hasty_solver(CONFLICTS_TOGETHER), &what) {
+            Err(Rejection::GaveUp(_)) => {}
+            settled => return settled,
+        }
+        match self.entailed_one_by_one(given, cases, facts, &what) {
+            Err(Rejection::GaveUp(_)) => self.refuted(together, self.court.solver(), &what),
+            settled => settled,
+        }
+    }
+
+    fn entailed_one_by_one(
+        &mut self,
+        given: Term,
+        cases: &[Term],
+        facts: &[Term],
+        what: impl Fn() -> String,
+    ) -> Result<(), Rejection> {
+        for &fact in facts {
+            let not = self.terms.not(fact);
+            let goal = self.terms.and(given, not);
+            match self.refuted(goal, self.court.hasty_solver(CONFLICTS_ONE), &what) {
+                Err(Rejection::GaveUp(_)) => {}
+                Err(wrong) => return Err(wrong),
+                Ok(()) => continue,
+            }
+            for &case in cases {
+                let goal = self.terms.and(goal, case);
+                self.refuted(goal, self.court.hasty_solver(CONFLICTS_CASE), &what)?;
+            }
+        }
+        Ok(())
     }
 
     fn segment(&mut self, start: LocId, state: State) -> Result<Vec<segment::End>, Rejection> {
@@ -97,16 +165,16 @@ impl<'t> Checker<'t> {
         let fail = |loc: LocId| move || format!("the segment from {start} to {loc}");
         self.encoder.indices = (!self.ghosts.is_empty()).then(Vec::new);
         let ends = self.segment(start, state.clone())?;
-        let assumed = self.instances(start, &state);
+        let indices = self.encoder.indices.take().unwrap_or_default();
+        let assumed = self.instances(start, &state, &indices);
+        let cases = self.cases(&state, &indices);
         for end in ends {
-            let bad = if self.points.contains(&end.loc) {
-                let holds = self.invariant(end.loc, &end.state);
-                self.terms.not(holds)
+            if self.points.contains(&end.loc) {
+                let facts = self.facts(end.loc, &end.state);
+                self.entailed(&end.state, assumed, &cases, &facts, fail(end.loc))?;
             } else {
-                self.terms.tru()
-            };
-            let bad = self.terms.and(assumed, bad);
-            self.impossible(&end.state, bad, fail(end.loc))?;
+                self.impossible(&end.state, assumed, fail(end.loc))?;
+            }
         }
         Ok(())
     }
@@ -114,11 +182,11 @@ impl<'t> Checker<'t> {
     /// What the invariants say about the state a segment starts in when the ghosts have the values
     /// of the indices that the segment has met: facts hold for all values, and these are the
     /// elements that matter.
-    fn instances(&mut self, start: LocId, state: &State) -> Term {
+    fn instances(&mut self, start: LocId, state: &State, indices: &[Vec<Term>]) -> Term {
         let mut all = self.terms.tru();
-        for values in self.encoder.indices.take().unwrap_or_default() {
+        for values in indices {
             let mut instance = state.clone();
-            for (&ghost, &value) in self.ghosts.iter().zip(&values) {
+            for (&ghost, &value) in self.ghosts.iter().zip(values) {
                 if let Some(slot) = self.encoder.layout().register(ghost) {
                     instance.slots.set(slot, value);
                 }
@@ -127,6 +195,26 @@ impl<'t> Checker<'t> {
             all = self.terms.and(all, holds);
         }
         all
+    }
+
+    /// The ghosts are one of the indices that a segment has met, or none of them: one of these formulas is true.
+    fn cases(&mut self, state: &State, indices: &[Vec<Term>]) -> Vec<Term> {
+        let mut cases = Vec::new();
+        let mut other = self.terms.tru();
+        for values in indices.iter().take(MAX_CASES) {
+            let mut same = self.terms.tru();
+            for (&ghost, &value) in self.ghosts.iter().zip(values) {
+                if let Some(slot) = self.encoder.layout().register(ghost) {
+                    let equal = self.terms.eq(state.slots.get(slot), value);
+                    same = self.terms.and(same, equal);
+                }
+            }
+            cases.push(self.terms.and(other, same));
+            let not = self.terms.not(same);
+            other = self.terms.and(other, not);
+        }
+        cases.push(other);
+        cases
     }
 }
 

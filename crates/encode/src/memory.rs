@@ -2,27 +2,35 @@
 
 use crate::encoder::Encoder;
 use crate::layout::OBJ_BITS;
-use crate::pointsto::{Cell, NodeId, scaled_index};
+use crate::pointsto::{Cell, NodeId};
 use crate::regions::{CellKind, RegionId, extent, register_of};
 use crate::state::State;
 use palisade_cfa::*;
 use palisade_logic::{Sort, Term, Terms};
 
-/// The indices on the way to a place, outermost first, with the bytes each one counts: those of its
-/// path, and those added to the pointer it starts at.
-pub fn indices(program: &Program, place: PlaceId) -> Vec<(ExprId, u64)> {
-    let mut found: Vec<(ExprId, u64)> = Vec::new();
+/// The indices on the way to a place, outermost first: those of its path, and those added to the pointer it starts
+/// at. A row of an array whose dimensions are no constants in the source is selected by a product with its size; its
+/// index is the other factor.
+pub fn indices(program: &Program, place: PlaceId) -> Vec<ExprId> {
+    let mut found: Vec<ExprId> = Vec::new();
     let place = &program.places[place];
     for step in place.path.iter().rev() {
-        if let Proj::Index { index, stride } = *step {
-            found.push((index, stride));
+        if let Proj::Index { index, .. } = *step {
+            found.push(index);
         }
     }
     let mut base = place.base;
     while let Base::Deref(pointer) = base
-        && let ExprKind::PtrAdd { ptr, index, stride } = program.exprs[pointer].kind
+        && let ExprKind::PtrAdd { ptr, index, .. } = program.exprs[pointer].kind
     {
-        found.push(scaled_index(program, index, stride));
+        let row = match program.exprs[index].kind {
+            ExprKind::Binary(BinOp::Mul, a, b) if !found.is_empty() => {
+                let constant = |e: ExprId| matches!(program.exprs[e].kind, ExprKind::Int(_));
+                [(a, b), (b, a)].into_iter().find(|(_, b)| constant(*b)).map(|(a, _)| a)
+            }
+            _ => None,
+        };
+        found.push(row.unwrap_or(index));
         base = Base::Deref(ptr);
     }
     found.reverse();
@@ -259,7 +267,7 @@ impl Encoder<'_> {
         let Some(mut known) = self.indices.take() else { return };
         let values: Vec<Term> = indices(self.program, place)
             .into_iter()
-            .map(|(index, _)| {
+            .map(|index| {
                 let value = self.expr(terms, s, index);
                 let signed = self.program.exprs[index].ty.int().is_some_and(|t| t.signed);
                 resize(terms, value, 64, signed)

@@ -59,7 +59,7 @@ pub fn is_register(program: &Program, var: VarId) -> bool {
 
 /// An index that is a product with a constant as the other factor and more bytes for each step, if
 /// the product cannot wrap: the rows of an array whose dimensions are not constants in the source.
-pub fn scaled_index(program: &Program, index: ExprId, stride: u64) -> (ExprId, u64) {
+fn scaled_index(program: &Program, index: ExprId, stride: u64) -> (ExprId, u64) {
     let narrow = |e: ExprId| match program.exprs[e].kind {
         ExprKind::Convert(inner) => program.exprs[inner].ty.int().is_some_and(|t| t.bits <= 32),
         _ => false,

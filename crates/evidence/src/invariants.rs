@@ -64,7 +64,7 @@ impl Invariants {
 
     /// Elements of a history by its type. A proof is about arrays that never end; runs that look at facts need
     /// some room.
-    const HISTORY: u64 = 1 << 10;
+    const HISTORY: u64 = 1 << 17;
 
     /// The type of ghosts in the pool, its first one.
     fn ghost_type(&mut self) -> TypeId {

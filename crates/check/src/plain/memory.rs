@@ -131,7 +131,7 @@ impl Encoder<'_> {
         let Some(mut known) = self.indices.take() else { return };
         let values: Vec<Term> = palisade_encode::indices(self.program, place)
             .into_iter()
-            .map(|(index, _)| {
+            .map(|index| {
                 let value = self.expr(t, s, index);
                 let signed = self.program.exprs[index].ty.int().is_some_and(|i| i.signed);
                 resize(t, value, 64, signed)

@@ -6,6 +6,8 @@
 //! uses (`k` below, above or at the current index), the bounds it compares them with, and the steps
 //! by which they grow.
 
+mod ranges;
+
 use super::refine::Candidate;
 use super::scalars::register;
 use palisade_cfa::*;
@@ -110,7 +112,7 @@ impl<'p> Cells<'p> {
 
     /// The indices of a scalar place, if one of them varies.
     fn tuple(&self, place: PlaceId) -> Option<Tuple> {
-        let found: Tuple = indices(self.program, place).into_iter().map(|(e, _)| e).collect();
+        let found: Tuple = indices(self.program, place);
         let varies = found.iter().any(|&e| !matches!(self.program.exprs[e].kind, ExprKind::Int(_)));
         (varies && found.len() <= MAX_DIMS && self.program.place_scalar(place).is_some()).then_some(found)
     }
@@ -282,7 +284,7 @@ impl<'p> Cells<'p> {
         let dims = self.tuples.iter().map(Vec::len).max().unwrap_or(0);
         let ghosts: Vec<VarId> =
             ["k", "l", "m"][..dims].iter().map(|name| pool.ghost(self.program, name)).collect();
-        let mut found = Vec::new();
+        let mut found = self.stored(pool);
         for d in 1..=dims {
             let ghosts = &ghosts[..d];
             let mut facts: Vec<ExprId> = Vec::new();
@@ -327,80 +329,19 @@ impl<'p> Cells<'p> {
         found
     }
 
-    /// Sets of elements, as conditions on the ghosts.
-    fn ranges(&self, pool: &mut Invariants, ghosts: &[VarId]) -> Vec<ExprId> {
-        let k: Vec<ExprId> = ghosts.iter().map(|&g| pool.ghost_value(g)).collect();
-        let zero = pool.int(Invariants::GHOST, 0);
-        let compare = |pool: &mut Invariants, op, a, b| pool.expr(Scalar::BOOL, ExprKind::Cmp(op, a, b));
-        let both = |pool: &mut Invariants, a, b| pool.expr(Scalar::BOOL, ExprKind::Binary(BinOp::And, a, b));
-        let mut inside = compare(pool, CmpOp::Le, zero, k[0]);
-        for &k in &k[1..] {
-            let low = compare(pool, CmpOp::Le, zero, k);
-            inside = both(pool, inside, low);
-        }
-        let bounds: Vec<ExprId> = self.bounds.iter().map(|&b| self.wide(pool, b)).collect();
-        // Bounds of all dimensions but the first: an element beyond them is in another row.
-        let mut rows: Vec<ExprId> = vec![inside];
-        for &k in &k[1..] {
-            let mut next = Vec::new();
-            for &row in &rows {
-                for &bound in &bounds {
-                    let below = compare(pool, CmpOp::Lt, k, bound);
-                    next.push(both(pool, row, below));
-                }
-            }
-            if !next.is_empty() {
-                rows = next;
+    /// What elements were set to, where no ghost is needed to say which.
+    fn stored(&self, pool: &mut Invariants) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for (fact, _) in &self.facts {
+            let Fact::Stored(place, value) = *fact else { continue };
+            let simple = self.register(value).is_some() || self.constant(value).is_some();
+            if let Some(ty) = self.program.place_scalar(place).filter(|_| simple) {
+                let cell = pool.expr(ty, ExprKind::Load(place));
+                let expr = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, cell, value));
+                found.push(Candidate { expr, at: None, ghosts: 0 });
             }
         }
-        rows.truncate(9);
-        let mut ranges = rows.clone();
-        for &row in &rows {
-            for &bound in &bounds {
-                let below = compare(pool, CmpOp::Lt, k[0], bound);
-                ranges.push(both(pool, row, below));
-            }
-            for tuple in self.tuples.iter().filter(|t| t.len() == k.len()) {
-                let mut prefix = row;
-                for (level, &index) in tuple.iter().enumerate() {
-                    if matches!(self.program.exprs[index].kind, ExprKind::Int(_)) || self.reads_memory(index)
-                    {
-                        continue;
-                    }
-                    let i = self.wide(pool, index);
-                    let ops: &[_] = match level {
-                        0 => &[(CmpOp::Lt, true), (CmpOp::Le, true), (CmpOp::Le, false), (CmpOp::Lt, false)],
-                        _ => &[(CmpOp::Lt, true)],
-                    };
-                    for &(op, below) in ops {
-                        let (a, b) = if below { (k[level], i) } else { (i, k[level]) };
-                        let range = compare(pool, op, a, b);
-                        let range = both(pool, prefix, range);
-                        ranges.push(range);
-                        for &bound in bounds.iter().filter(|_| !below) {
-                            let end = compare(pool, CmpOp::Lt, k[level], bound);
-                            ranges.push(both(pool, range, end));
-                        }
-                    }
-                    let here = compare(pool, CmpOp::Eq, k[level], i);
-                    prefix = both(pool, prefix, here);
-                }
-            }
-        }
-        // With several steps, each residue is a set of its own.
-        let mut stepped = Vec::new();
-        for &step in self.steps.iter().filter(|_| k.len() == 1) {
-            for rest in 0..step {
-                let m = pool.int(Invariants::GHOST, step);
-                let residue =
-                    pool.expr(Scalar::Int(Invariants::GHOST), ExprKind::Binary(BinOp::Rem, k[0], m));
-                let rest = pool.int(Invariants::GHOST, rest);
-                let residue = compare(pool, CmpOp::Eq, residue, rest);
-                stepped.extend(ranges.iter().map(|&range| both(pool, range, residue)));
-            }
-        }
-        ranges.extend(stepped);
-        ranges
+        found
     }
 
     fn reads_memory(&self, e: ExprId) -> bool {

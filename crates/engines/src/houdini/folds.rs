@@ -125,10 +125,15 @@ impl<'p> Folds<'p> {
                 let Some(counter) = register_of(program, &self.pool, x) else { continue };
                 let up = |e: &Edge| matches!(e.op, Op::Assign { src, .. } if self.is_next(src, counter));
                 let bound = strip(program, &self.pool, bound);
-                let fixed = match register_of(program, &self.pool, bound) {
-                    Some(var) => written(var).next().is_none(),
-                    None => matches!(program.exprs[bound].kind, ExprKind::Int(_)),
-                };
+                let mut fixed = true;
+                program.visit_op(&Op::Assume { cond: bound }, &mut |used| match used {
+                    Use::Read(place) => {
+                        let read = register(program, place);
+                        fixed &= read.is_some_and(|(var, _)| written(var).next().is_none());
+                    }
+                    Use::Address(_) => fixed = false,
+                    _ => {}
+                });
                 if fixed && written(counter).count() == 1 && written(counter).all(up) && found.is_none() {
                     found = Some((counter, bound, past));
                 }

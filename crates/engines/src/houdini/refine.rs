@@ -6,17 +6,21 @@ use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_encode::segment::{self, End};
 use palisade_encode::{Encoder, State};
-use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms};
+use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Unknown};
 use palisade_task::Task;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// Conflicts of the SAT solver that a question may take while candidates are dropped on suspicion.
 const CONFLICTS: u64 = 300;
 
-/// Conflicts that a question may take that is asked of a solver of its own.
+/// Conflicts that a question may take that is asked of a solver of its own, and in each of several cases.
 const CONFLICTS_ALONE: u64 = 200;
+const CONFLICTS_CASE: u64 = 600;
 /// Terms of such a question, at most.
 const TERMS_ALONE: usize = 4000;
+/// Places of elements that are told apart for such a question, at most.
+const MAX_CASES: usize = 4;
 
 /// A fact that may hold at loop heads.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +50,19 @@ struct Source {
     ends: Vec<End>,
     /// Index values that the segments meet: what is believed for all elements is used there.
     indices: Vec<Vec<Term>>,
+    /// Knows these segments alone, so that questions about others do not burden it.
+    solver: BvSolver,
+}
+
+impl Source {
+    fn new(head: Option<usize>, start: State, ends: Vec<End>, indices: Vec<Vec<Term>>) -> Self {
+        Source { head, start, ends, indices, solver: BvSolver::new() }
+    }
 }
 
 struct Refiner<'t> {
     terms: Terms,
     encoder: Encoder<'t>,
-    solver: BvSolver,
     candidates: Vec<Candidate>,
     ghosts: Vec<VarId>,
     /// The loop heads, and which candidates are still believed at each.
@@ -60,6 +71,8 @@ struct Refiner<'t> {
     /// Which of them the proof uses.
     needed: Vec<Vec<bool>>,
     sources: Vec<Source>,
+    /// Goals that cases did not make easy, by source.
+    hard: FxHashSet<(usize, Term)>,
     budget: &'t Budget,
 }
 
@@ -83,20 +96,18 @@ pub fn inductive(
     let entry = task.body().entry;
     if graph.is_loop_head(entry) {
         let ends = vec![End { loc: entry, state: first.clone() }];
-        sources.push(Source { head: None, start: first, ends, indices: Vec::new() });
+        sources.push(Source::new(None, first, ends, Vec::new()));
     } else {
         let ends = segment::run(task, &graph, &mut encoder, &mut terms, entry, first.clone(), budget)?;
-        sources.push(Source { head: None, start: first, ends, indices: Vec::new() });
+        sources.push(Source::new(None, first, ends, Vec::new()));
     }
     for (i, &head) in heads.iter().enumerate() {
         let start = encoder.arbitrary_state(&mut terms);
         encoder.indices = (!ghosts.is_empty()).then(Vec::new);
         let ends = segment::run(task, &graph, &mut encoder, &mut terms, head, start.clone(), budget)?;
         let indices = encoder.indices.take().unwrap_or_default();
-        sources.push(Source { head: Some(i), start, ends, indices });
+        sources.push(Source::new(Some(i), start, ends, indices));
     }
-    let mut solver = BvSolver::new();
-    solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
     let mut relevance = Relevance::new(&task.program, &graph, &heads);
     let mut alive: Vec<Vec<bool>> = heads
         .iter()
@@ -109,7 +120,8 @@ pub fn inductive(
         .collect();
     contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
     let needed = alive.iter().map(|alive| vec![false; alive.len()]).collect();
-    Refiner { terms, encoder, solver, candidates, ghosts, heads, alive, needed, sources, budget }.prove()
+    let hard = FxHashSet::default();
+    Refiner { terms, encoder, candidates, ghosts, heads, alive, needed, sources, hard, budget }.prove()
 }
 
 /// Candidates that are not constant and not the same formula as an earlier one.
@@ -148,27 +160,43 @@ impl Refiner<'_> {
         parts
     }
 
-    /// Drops what segments can break, in the order of the program, as far as little effort shows it. So later
-    /// steps do not rely on what the program's first steps contradict.
-    fn weaken(&mut self) -> Result<(), Stop> {
-        let limits = |conflicts| Limits { budget: self.budget.clone(), conflicts, ..Limits::default() };
-        let (little, all) = (limits(Some(CONFLICTS)), limits(None));
-        self.solver.set_limits(little);
-        for source in 0..self.sources.len() {
-            for end in 0..self.sources[source].ends.len() {
-                let loc = self.sources[source].ends[end].loc;
-                if let Some(head) = self.heads.iter().position(|&h| h == loc) {
-                    self.weaken_at(source, end, head)?;
+    /// What the solver of a source says to a question, with at most so many conflicts.
+    fn ask(&mut self, source: usize, question: &[Term], conflicts: Option<u64>) -> Answer {
+        let limits = Limits { budget: self.budget.clone(), conflicts, ..Limits::default() };
+        let solver = &mut self.sources[source].solver;
+        solver.set_limits(limits);
+        solver.check(&mut self.terms, question)
+    }
+
+    /// The number of a loop head where an end is.
+    fn head_at(&self, source: usize, end: usize) -> Option<usize> {
+        let loc = self.sources[source].ends[end].loc;
+        self.heads.iter().position(|&h| h == loc)
+    }
+
+    /// Drops what segments can break, as far as little effort shows it: from the given sources on, in the order of
+    /// the program, until nothing changes. So later steps rely on little that must be taken back.
+    fn weaken(&mut self, mut open: BTreeSet<usize>) -> Result<(), Stop> {
+        while let Some(source) = open.pop_first() {
+            let from = self.sources[source].head;
+            // What the loop itself breaks first: what comes after it need not be told.
+            let mut ends: Vec<(usize, usize)> = (0..self.sources[source].ends.len())
+                .filter_map(|end| Some((end, self.head_at(source, end)?)))
+                .collect();
+            ends.sort_by_key(|&(_, head)| Some(head) != from);
+            for (end, head) in ends {
+                if self.weaken_at(source, end, head)? && Some(head) != from {
+                    open.extend(self.sources.iter().position(|s| s.head == Some(head)));
                 }
             }
         }
-        self.solver.set_limits(all);
         Ok(())
     }
 
-    /// Drops candidates at a loop head that a segment can break.
-    fn weaken_at(&mut self, source: usize, end: usize, head: usize) -> Result<(), Stop> {
+    /// Drops candidates at a loop head that a segment can break. Tells whether there was one.
+    fn weaken_at(&mut self, source: usize, end: usize, head: usize) -> Result<bool, Stop> {
         let mut goals = self.goals(source, end, head);
+        let mut changed = false;
         loop {
             self.budget.check()?;
             let state = &self.sources[source].ends[end].state;
@@ -176,9 +204,11 @@ impl Refiner<'_> {
             question.extend(self.parts(source).into_iter().map(|(_, part)| part));
             let all = self.terms.and_all(goals.iter().map(|(_, goal)| *goal));
             question.push(self.terms.not(all));
-            if !self.solver.check(&mut self.terms, &question).is_sat() || !self.drop(head, &mut goals) {
-                return Ok(());
+            let answer = self.ask(source, &question, Some(CONFLICTS));
+            if !answer.is_sat() || !self.drop(source, head, &mut goals) {
+                return Ok(changed);
             }
+            changed = true;
         }
     }
 
@@ -189,9 +219,9 @@ impl Refiner<'_> {
         alive.map(|(i, c)| (i, self.encoder.cond(&mut self.terms, state, c.expr))).collect()
     }
 
-    /// Drops the candidates that the solver's model contradicts. Tells whether there was one.
-    fn drop(&mut self, head: usize, goals: &mut Vec<(usize, Term)>) -> bool {
-        let Some(model) = self.solver.model(&mut self.terms) else { return false };
+    /// Drops the candidates that the model of a source's solver contradicts. Tells whether there was one.
+    fn drop(&mut self, source: usize, head: usize, goals: &mut Vec<(usize, Term)>) -> bool {
+        let Some(model) = self.sources[source].solver.model(&mut self.terms) else { return false };
         let mut evaluator = Evaluator::new(&model);
         let before = goals.len();
         goals.retain(|&(i, goal)| {
@@ -204,6 +234,11 @@ impl Refiner<'_> {
         goals.len() < before
     }
 
+    /// How many candidates are believed at each loop head.
+    fn believed(&self) -> Vec<usize> {
+        self.alive.iter().map(|alive| alive.iter().filter(|a| **a).count()).collect()
+    }
+
     /// Looks for a set of candidates that exclude the errors and that every segment preserves.
     ///
     /// It goes backwards: the errors tell which candidates they need, and each segment tells which it
@@ -211,7 +246,7 @@ impl Refiner<'_> {
     /// it can break even so is in no inductive set, and is believed no longer. Candidates that nothing
     /// needs are never looked at.
     fn prove(mut self) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
-        self.weaken()?;
+        self.weaken((0..self.sources.len()).collect())?;
         // How much was needed at each end when it was shown.
         let mut shown: Vec<Vec<Option<usize>>> =
             self.sources.iter().map(|source| vec![None; source.ends.len()]).collect();
@@ -220,21 +255,32 @@ impl Refiner<'_> {
             settled = true;
             for source in 0..self.sources.len() {
                 for end in 0..self.sources[source].ends.len() {
-                    let loc = self.sources[source].ends[end].loc;
-                    let head = self.heads.iter().position(|&h| h == loc);
+                    let head = self.head_at(source, end);
                     let goals = head.map_or(0, |head| self.needed[head].iter().filter(|n| **n).count());
                     if head.is_some() && goals == 0 || shown[source][end] == Some(goals) {
                         continue;
                     }
                     settled = false;
-                    if self.show(source, end, head)? {
+                    let before = self.believed();
+                    let holds = self.show(source, end, head)?;
+                    if holds {
                         shown[source][end] = Some(goals);
                     } else if let Some(head) = head {
+                        // What others lose by it they lose at once.
+                        let next = self.sources.iter().position(|s| s.head == Some(head));
+                        self.weaken(next.into_iter().collect())?;
                         // What relied on something that is believed no longer must be shown again, and
                         // other things may be needed there next.
-                        for (other, shown) in self.sources.iter().zip(&mut shown) {
-                            for (end, shown) in other.ends.iter().zip(shown) {
-                                if other.head == Some(head) || end.loc == loc {
+                        let lost: Vec<bool> = self
+                            .believed()
+                            .iter()
+                            .zip(&before)
+                            .map(|(after, before)| after < before)
+                            .collect();
+                        for (source, shown) in shown.iter_mut().enumerate() {
+                            let from = self.sources[source].head.is_some_and(|head| lost[head]);
+                            for (end, shown) in shown.iter_mut().enumerate() {
+                                if from || self.head_at(source, end).is_some_and(|head| lost[head]) {
                                     *shown = None;
                                 }
                             }
@@ -252,29 +298,76 @@ impl Refiner<'_> {
         Ok(Some(at))
     }
 
-    /// Whether a question has no answer, as a solver sees for which it is all there is: what is asserted lets it
-    /// compute with equations and bounds, where assumptions of one question among many do not.
-    fn is_refuted_alone(&mut self, question: &[Term]) -> bool {
-        let mut solver = BvSolver::new();
-        let limits =
-            Limits { budget: self.budget.clone(), conflicts: Some(CONFLICTS_ALONE), ..Limits::default() };
-        solver.set_limits(limits);
-        question.iter().for_each(|&t| solver.assert(&mut self.terms, t));
-        solver.check(&mut self.terms, &[]).is_unsat()
+    /// What is said to a question in all of some cases, as far as it takes few conflicts, by a solver for which it is
+    /// all there is: what is asserted lets it compute with equations and bounds, where assumptions of one question
+    /// among many do not.
+    fn ask_alone(&mut self, question: &[Term], cases: &[Term], conflicts: u64) -> Answer {
+        for &case in cases {
+            let mut solver = BvSolver::new();
+            let conflicts = Some(conflicts);
+            solver.set_limits(Limits { budget: self.budget.clone(), conflicts, ..Limits::default() });
+            question.iter().chain([&case]).for_each(|&t| solver.assert(&mut self.terms, t));
+            match solver.check(&mut self.terms, &[]) {
+                Answer::Unsat => {}
+                other => return other,
+            }
+        }
+        Answer::Unsat
     }
 
-    /// Parts, by candidate, with which a question has no answer, if that is easily seen: none, or as few as can be
-    /// found by leaving out one half, one quarter and so on.
-    fn core_alone(&mut self, question: &[Term], parts: &[(usize, Term)]) -> Option<Vec<usize>> {
-        let all: Vec<Term> = question.iter().copied().chain(parts.iter().map(|(_, part)| *part)).collect();
+    /// The cases that the ghosts are one of the indices that segments from a source meet, and that they are none of
+    /// them. In each, much is the same that is hard to compare otherwise.
+    fn cases(&mut self, source: usize) -> Vec<Term> {
+        let Source { start, indices, .. } = &self.sources[source];
+        let mut cases = Vec::new();
+        let mut other = self.terms.tru();
+        for values in indices.iter().take(MAX_CASES) {
+            let mut same = self.terms.tru();
+            for (&ghost, &value) in self.ghosts.iter().zip(values) {
+                if let Some(slot) = self.encoder.layout().register(ghost) {
+                    let equal = self.terms.eq(start.slots.get(slot), value);
+                    same = self.terms.and(same, equal);
+                }
+            }
+            cases.push(self.terms.and(other, same));
+            let not = self.terms.not(same);
+            other = self.terms.and(other, not);
+        }
+        cases.push(other);
+        cases
+    }
+
+    /// Whether a goal is easily seen to follow in what a source leads to, perhaps by cases; that is, whether there is
+    /// no counterexample. Notes what is needed for it: what is needed anyway, if that will do, and else as few parts as
+    /// can be found by leaving out one half, one quarter and so on.
+    fn follows(
+        &mut self,
+        source: usize,
+        (guard, goal): (Term, Term),
+        parts: &[(usize, Term)],
+        by_cases: bool,
+    ) -> Answer {
+        let Some(from) = self.sources[source].head else { return Answer::Unknown(Unknown::Conflicts) };
+        let mut known = vec![guard, self.terms.not(goal)];
+        known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
+        let all: Vec<Term> = known.iter().copied().chain(parts.iter().map(|(_, part)| *part)).collect();
         if self.terms.subterms(&all).len() > TERMS_ALONE {
-            return None;
+            return Answer::Unknown(Unknown::Conflicts);
         }
-        if self.is_refuted_alone(question) {
-            return Some(Vec::new());
+        let (mut cases, mut conflicts) = (vec![self.terms.tru()], CONFLICTS_ALONE);
+        if self.ask_alone(&known, &cases, conflicts).is_unsat() {
+            return Answer::Unsat;
         }
-        if !self.is_refuted_alone(&all) {
-            return None;
+        let mut answer = self.ask_alone(&all, &cases, conflicts);
+        if by_cases && matches!(answer, Answer::Unknown(_)) && !self.hard.contains(&(source, goal)) {
+            (cases, conflicts) = (self.cases(source), CONFLICTS_CASE);
+            answer = self.ask_alone(&all, &cases, conflicts);
+            if !answer.is_unsat() {
+                self.hard.insert((source, goal));
+            }
+        }
+        if !answer.is_unsat() {
+            return answer;
         }
         let mut core = parts.to_vec();
         let mut size = core.len().div_ceil(2);
@@ -282,8 +375,8 @@ impl Refiner<'_> {
             let mut at = 0;
             while at < core.len() {
                 let rest = core[..at].iter().chain(&core[(at + size).min(core.len())..]);
-                let fewer: Vec<Term> = question.iter().copied().chain(rest.map(|(_, part)| *part)).collect();
-                if self.is_refuted_alone(&fewer) {
+                let fewer: Vec<Term> = known.iter().copied().chain(rest.map(|(_, part)| *part)).collect();
+                if self.ask_alone(&fewer, &cases, conflicts).is_unsat() {
                     core.drain(at..(at + size).min(core.len()));
                 } else {
                     at += size;
@@ -291,7 +384,8 @@ impl Refiner<'_> {
             }
             size = if size == 1 { 0 } else { size.div_ceil(2) };
         }
-        Some(core.into_iter().map(|(i, _)| i).collect())
+        core.into_iter().for_each(|(i, _)| self.needed[from][i] = true);
+        Answer::Unsat
     }
 
     /// Shows that a segment ends in an error (without `head`) never, or at a loop head only in states of all
@@ -302,29 +396,37 @@ impl Refiner<'_> {
         let parts = self.parts(source);
         let mut goals = head.map_or_else(Vec::new, |head| self.goals(source, end, head));
         let state = &self.sources[source].ends[end].state;
-        let mut question = vec![state.guard(&mut self.terms)];
+        let guard = state.guard(&mut self.terms);
+        let mut open = vec![self.terms.fls()];
         if let Some(head) = head {
-            let needed = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal);
-            let all = self.terms.and_all(needed);
-            question.push(self.terms.not(all));
+            open = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal).collect();
         }
-        // What is needed anyway may do.
+        // All together if that is easy, else one by one.
+        let all = self.terms.and_all(open.iter().copied());
+        match self.follows(source, (guard, all), &parts, open.len() == 1) {
+            Answer::Unsat => return Ok(true),
+            Answer::Unknown(_) if open.len() > 1 => {
+                open.retain(|&goal| !self.follows(source, (guard, goal), &parts, true).is_unsat());
+                if open.is_empty() {
+                    return Ok(true);
+                }
+            }
+            _ => {}
+        }
         let from = self.sources[source].head;
+        let all = self.terms.and_all(open);
+        let mut question = vec![guard, self.terms.not(all)];
         if let Some(from) = from {
             let mut known = question.clone();
             known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
-            if let Some(core) = self.core_alone(&known, &parts) {
-                core.into_iter().for_each(|i| self.needed[from][i] = true);
-                return Ok(true);
-            }
-            if self.solver.check(&mut self.terms, &known).is_unsat() {
+            if self.ask(source, &known, Some(CONFLICTS)).is_unsat() {
                 return Ok(true);
             }
         }
         question.extend(parts.iter().map(|(_, part)| *part));
-        match self.solver.check(&mut self.terms, &question) {
+        match self.ask(source, &question, None) {
             Answer::Unsat => {
-                let core = self.solver.unsat_core();
+                let core = self.sources[source].solver.unsat_core();
                 if let Some(from) = from {
                     for (i, part) in &parts {
                         self.needed[from][*i] |= core.contains(part);
@@ -334,7 +436,7 @@ impl Refiner<'_> {
             }
             Answer::Unknown(_) => self.budget.check()?,
             Answer::Sat => {
-                if head.is_some_and(|head| self.drop(head, &mut goals)) {
+                if head.is_some_and(|head| self.drop(source, head, &mut goals)) {
                     return Ok(false);
                 }
             }

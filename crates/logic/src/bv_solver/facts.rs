@@ -17,6 +17,8 @@ const NONE: Term = Term(u32::MAX);
 
 /// How often comparisons are looked at again for tighter bounds.
 const ROUNDS: usize = 3;
+/// How often assertions are taken at most.
+const PASSES: usize = 4;
 
 /// The facts of the open levels, and the rewriting of terms under them.
 #[derive(Default)]
@@ -29,28 +31,45 @@ pub(super) struct Facts {
     trail: Vec<(Term, Term)>,
     ranges: Ranges,
     equations: Equations,
-    /// The lengths of the trails and the number of equations below each open level.
-    marks: Vec<(usize, usize, usize)>,
+    /// What there was below each open level.
+    marks: Vec<Mark>,
+}
+
+/// The lengths of the trails and the number of equations at some time.
+struct Mark {
+    trail: usize,
+    ranges: usize,
+    equations: usize,
 }
 
 impl Facts {
     /// Opens levels until there are `level` of them.
     pub(super) fn open_until(&mut self, level: usize) {
         while self.marks.len() < level {
-            self.marks.push((self.trail.len(), self.ranges.changes(), self.equations.len()));
+            self.marks.push(self.mark());
         }
     }
 
     /// Closes levels until there are `level` of them.
     pub(super) fn close_until(&mut self, level: usize) {
         while self.marks.len() > level {
-            let (trail, ranges, equations) = self.marks.pop().expect("there are levels left");
-            for (t, before) in self.trail.drain(trail..).rev() {
-                self.memo[t.index()] = before;
-            }
-            self.ranges.undo(ranges);
-            self.equations.undo(equations);
+            let mark = self.marks.pop().expect("there are levels left");
+            self.undo(mark);
         }
+    }
+
+    /// What there is now, for [`Facts::undo`].
+    fn mark(&self) -> Mark {
+        Mark { trail: self.trail.len(), ranges: self.ranges.changes(), equations: self.equations.len() }
+    }
+
+    /// Forgets what came since.
+    fn undo(&mut self, mark: Mark) {
+        for (t, before) in self.trail.drain(mark.trail..).rev() {
+            self.memo[t.index()] = before;
+        }
+        self.ranges.undo(mark.ranges);
+        self.equations.undo(mark.equations);
     }
 
     fn get(&self, t: Term) -> Term {
@@ -68,27 +87,46 @@ impl Facts {
     }
 
     /// Takes new assertions and returns what remains of them, as conjuncts.
+    ///
+    /// Where a combination of formulas comes down to an equation, all is taken once more: what was rewritten before
+    /// did not know of it.
     pub(super) fn absorb(&mut self, terms: &mut Terms, mut assertions: Vec<Term>) -> Vec<Term> {
-        // Atoms are the facts that simplify other formulas, bounds first; terms are made before their users.
-        assertions.sort_by_key(|t| (kind(terms, *t), *t));
-        let bounds = assertions.iter().take_while(|t| kind(terms, **t) <= Kind::Comparison).count();
-        let others = assertions.split_off(bounds);
-        let mut out = Vec::new();
-        self.rewritten.clear();
-        self.absorb_each(terms, assertions, &mut out);
-        self.tighten(terms, &out);
-        self.absorb_each(terms, others, &mut out);
-        out
+        for pass in 1.. {
+            let before = self.mark();
+            // Atoms are the facts that simplify other formulas, bounds first; terms are made before their users.
+            assertions.sort_by_key(|t| (kind(terms, *t), *t));
+            let bounds = assertions.iter().take_while(|t| kind(terms, **t) <= Kind::Comparison).count();
+            let mut out = Vec::new();
+            self.rewritten.clear();
+            self.absorb_each(terms, &assertions[..bounds], &mut out);
+            self.tighten(terms, &out);
+            let revealed = self.absorb_each(terms, &assertions[bounds..], &mut out);
+            if revealed.is_empty() || pass == PASSES {
+                return out;
+            }
+            self.undo(before);
+            let others = assertions.iter().position(|t| kind(terms, *t) == Kind::Other);
+            assertions.truncate(others.expect("only combinations come down to something else"));
+            assertions.extend(revealed);
+        }
+        unreachable!("the last pass returns")
     }
 
-    fn absorb_each(&mut self, terms: &mut Terms, assertions: Vec<Term>, out: &mut Vec<Term>) {
-        for assertion in assertions {
+    /// Takes assertions one after the other. If a combination of formulas among them comes down to an equation,
+    /// returns what remains of all combinations.
+    fn absorb_each(&mut self, terms: &mut Terms, assertions: &[Term], out: &mut Vec<Term>) -> Vec<Term> {
+        let (mut remaining, mut revealed) = (Vec::new(), false);
+        for &assertion in assertions {
             // As a whole: what remains of an equation may speak about parts of words.
             let sides =
                 words(terms, assertion).map(|(x, y)| (self.rewrite(terms, x), self.rewrite(terms, y)));
             let t = self.rewrite(terms, assertion);
             for t in terms.conjuncts(t) {
                 if t != terms.tru() {
+                    if kind(terms, assertion) == Kind::Other {
+                        revealed |= kind(terms, t) == Kind::Equation;
+                        remaining.push(t);
+                    }
                     self.learn(terms, t);
                     out.push(t);
                 }
@@ -97,16 +135,18 @@ impl Facts {
                 self.equations.learn(terms, x, y);
             }
         }
+        if revealed { remaining } else { Vec::new() }
     }
 
     /// Lets assertions bound each other's operands, whatever their order. What was rewritten under weaker bounds
     /// is rewritten again when it is met next.
-    fn tighten(&mut self, terms: &Terms, bounds: &[Term]) {
+    fn tighten(&mut self, terms: &mut Terms, bounds: &[Term]) {
+        let mut narrowed = Vec::new();
         for _ in 0..ROUNDS {
             let before = self.ranges.changes();
             for &t in bounds {
                 let (atom, truth) = terms.as_not(t).map_or((t, true), |atom| (atom, false));
-                self.ranges.learn(terms, atom, truth);
+                narrowed.extend(self.ranges.learn(terms, atom, truth));
             }
             if self.ranges.changes() == before {
                 break;
@@ -117,6 +157,18 @@ impl Facts {
                 self.set(t, NONE);
             }
         }
+        for t in narrowed {
+            self.fix(terms, t);
+        }
+    }
+
+    /// A leaf with one value left is a constant.
+    fn fix(&mut self, terms: &mut Terms, t: Term) -> bool {
+        let range = self.ranges.range(terms, t).filter(|range| is_leaf(terms, t) && range.low == range.high);
+        let Some(range) = range else { return false };
+        let constant = terms.bv(terms.width(t), range.low);
+        self.set(t, constant);
+        true
     }
 
     /// Takes over that an assertion holds.
@@ -129,7 +181,9 @@ impl Facts {
         self.set(t, terms.tru());
         self.set(atom, value);
         for narrowed in self.ranges.learn(terms, atom, truth) {
-            self.split_high_zeros(terms, narrowed);
+            if !self.fix(terms, narrowed) {
+                self.split_high_zeros(terms, narrowed);
+            }
         }
         if terms.op(atom) == Op::Eq {
             self.learn_equation(terms, atom, truth);
@@ -294,18 +348,21 @@ enum Kind {
     /// What some bits of a word are, its sign for example.
     Bits,
     Comparison,
+    /// What a word is that is no combination of others.
+    Equation,
     /// No combination of other formulas.
     Atom,
     Other,
 }
 
 fn kind(terms: &Terms, t: Term) -> Kind {
-    let t = terms.as_not(t).unwrap_or(t);
+    let (t, truth) = terms.as_not(t).map_or((t, true), |atom| (atom, false));
     match terms.op(t) {
         Op::Ult | Op::Slt => Kind::Comparison,
         Op::And | Op::Ite => Kind::Other,
         Op::Eq if terms.is_bool(terms.arg(t, 0)) => Kind::Other,
         Op::Eq if terms.op(terms.arg(t, 0)) == Op::Extract && terms.is_const(terms.arg(t, 1)) => Kind::Bits,
+        Op::Eq if truth && terms.args(t).iter().any(|side| is_leaf(terms, *side)) => Kind::Equation,
         _ => Kind::Atom,
     }
 }

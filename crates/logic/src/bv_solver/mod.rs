@@ -15,6 +15,7 @@ mod facts;
 mod preprocess;
 mod ranges;
 mod relevant;
+mod rows;
 mod theory;
 mod unconstrained;
 

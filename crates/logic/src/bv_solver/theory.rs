@@ -10,6 +10,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::rows;
 use crate::bitvec::BitVec;
 use crate::eval::{Interpretation, Memo};
 use crate::term::{Op, Sort, Term, Terms};
@@ -323,7 +324,10 @@ impl<I: Interpretation> Checker<'_, I> {
         let mut at = self.arrivals[arrival].from;
         while let Some((previous, condition)) = at {
             let t = match condition {
-                Condition::Differs(written) => self.terms.ne(index, written),
+                Condition::Differs(written) => {
+                    self.rows(index, written);
+                    self.terms.ne(index, written)
+                }
                 Condition::Holds(c) => c,
                 Condition::Fails(c) => self.terms.not(c),
             };
@@ -337,12 +341,21 @@ impl<I: Interpretation> Checker<'_, I> {
         let (a, b) = (self.way(first), self.way(second));
         let x = self.accesses[self.arrivals[first].access].clone();
         let y = self.accesses[self.arrivals[second].access].clone();
+        self.rows(x.index, y.index);
         let same_index = self.terms.eq(x.index, y.index);
         let same_element = self.terms.eq(x.element, y.element);
         let both = self.terms.and(a, b);
         let premise = self.terms.and(both, same_index);
         let lemma = self.terms.implies(premise, same_element);
         self.lemma(lemma);
+    }
+
+    /// Says when places of an array with rows are the same: an adder hides that from a search.
+    fn rows(&mut self, a: Term, b: Term) {
+        let lemma = rows::same_place(self.terms, a, b);
+        if let Some(lemma) = lemma {
+            self.lemma(lemma);
+        }
     }
 
     // ---- the model ----
