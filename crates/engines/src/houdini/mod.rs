@@ -72,6 +72,12 @@ impl Engine for Arrays {
         "arrays"
     }
 
+    fn favour(&self, task: &Task) -> u32 {
+        // Where accesses are asked about, what elements hold matters less than where they are.
+        let small = task.program.edges.len() <= SMALL && Pointers::new(&task.program).is_none();
+        Cells::new(&task.program).filter(|_| small).map_or(1, |_| 3)
+    }
+
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(cells) = Cells::new(&task.program) else {
             return Outcome::Unknown("no array is indexed by a variable".into());
@@ -133,7 +139,7 @@ impl Engine for Memory {
     }
 
     fn favour(&self, task: &Task) -> u32 {
-        Pointers::new(&task.program).map_or(1, |_| 3)
+        Pointers::new(&task.program).map_or(1, |_| 4)
     }
 
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
@@ -174,6 +180,9 @@ fn conclude(
     }
     Outcome::Unknown("no inductive set of candidates".into())
 }
+
+/// Edges up to which a program that indexes arrays is likely to be about their elements.
+const SMALL: usize = 200;
 
 /// Registers up to which the more precise domains are worth their time.
 const FEW: usize = 12;

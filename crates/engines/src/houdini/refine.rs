@@ -21,6 +21,8 @@ const CONFLICTS_CASE: u64 = 600;
 const TERMS_ALONE: usize = 4000;
 /// Places of elements that are told apart for such a question, at most.
 const MAX_CASES: usize = 4;
+/// Cases are tried until they did not help so often with what a source leads to.
+const MAX_HARD: usize = 2;
 
 /// A fact that may hold at loop heads.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +54,13 @@ struct Source {
     indices: Vec<Vec<Term>>,
     /// Knows these segments alone, so that questions about others do not burden it.
     solver: BvSolver,
+    /// How many questions cases did not make easy.
+    hard: usize,
 }
 
 impl Source {
     fn new(head: Option<usize>, start: State, ends: Vec<End>, indices: Vec<Vec<Term>>) -> Self {
-        Source { head, start, ends, indices, solver: BvSolver::new() }
+        Source { head, start, ends, indices, solver: BvSolver::new(), hard: 0 }
     }
 }
 
@@ -71,8 +75,6 @@ struct Refiner<'t> {
     /// Which of them the proof uses.
     needed: Vec<Vec<bool>>,
     sources: Vec<Source>,
-    /// Goals that cases did not make easy, by source.
-    hard: FxHashSet<(usize, Term)>,
     budget: &'t Budget,
 }
 
@@ -120,8 +122,7 @@ pub fn inductive(
         .collect();
     contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
     let needed = alive.iter().map(|alive| vec![false; alive.len()]).collect();
-    let hard = FxHashSet::default();
-    Refiner { terms, encoder, candidates, ghosts, heads, alive, needed, sources, hard, budget }.prove()
+    Refiner { terms, encoder, candidates, ghosts, heads, alive, needed, sources, budget }.prove()
 }
 
 /// Candidates that are not constant and not the same formula as an earlier one.
@@ -359,12 +360,11 @@ impl Refiner<'_> {
             return Answer::Unsat;
         }
         let mut answer = self.ask_alone(&all, &cases, conflicts);
-        if by_cases && matches!(answer, Answer::Unknown(_)) && !self.hard.contains(&(source, goal)) {
+        let try_cases = by_cases && self.sources[source].hard < MAX_HARD;
+        if try_cases && matches!(answer, Answer::Unknown(_)) {
             (cases, conflicts) = (self.cases(source), CONFLICTS_CASE);
             answer = self.ask_alone(&all, &cases, conflicts);
-            if !answer.is_unsat() {
-                self.hard.insert((source, goal));
-            }
+            self.sources[source].hard += usize::from(!answer.is_unsat());
         }
         if !answer.is_unsat() {
             return answer;
@@ -401,11 +401,12 @@ impl Refiner<'_> {
         if let Some(head) = head {
             open = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal).collect();
         }
-        // All together if that is easy, else one by one.
+        // All together if that is easy; facts about elements else one by one.
         let all = self.terms.and_all(open.iter().copied());
-        match self.follows(source, (guard, all), &parts, open.len() == 1) {
+        let elements = !self.ghosts.is_empty();
+        match self.follows(source, (guard, all), &parts, elements && open.len() == 1) {
             Answer::Unsat => return Ok(true),
-            Answer::Unknown(_) if open.len() > 1 => {
+            Answer::Unknown(_) if elements && open.len() > 1 => {
                 open.retain(|&goal| !self.follows(source, (guard, goal), &parts, true).is_unsat());
                 if open.is_empty() {
                     return Ok(true);
