@@ -54,7 +54,7 @@ pub fn invariants(task: &Task, budget: &Budget) -> Result<Refined, Halt> {
             Round::Done(invariants) => return Ok(Refined { program, invariants, proved: true }),
             Round::Feasible => return Ok(Refined { program, invariants: BTreeMap::new(), proved: false }),
             Round::Refined(next, more) => {
-                program = next;
+                program = *next;
                 tracked = more;
             }
         }
@@ -66,7 +66,7 @@ enum Round {
     Done(BTreeMap<LocId, Vec<Vec<(ExprId, bool)>>>),
     Feasible,
     /// New predicates, some of which are new expressions of the program.
-    Refined(Program, BTreeSet<(LocId, ExprId)>),
+    Refined(Box<Program>, BTreeSet<(LocId, ExprId)>),
 }
 
 /// One run of the refinement loop, until a predicate is wanted that is no expression of the
@@ -92,7 +92,7 @@ fn explore(
         Verdict::Unsafe(_) => Ok(Round::Feasible),
         Verdict::Unknown(_) if refiner.has_new_expressions() => {
             let (program, tracked) = refiner.into_found();
-            Ok(Round::Refined(program, tracked))
+            Ok(Round::Refined(Box::new(program), tracked))
         }
         Verdict::Unknown(halt) => Err(halt),
         Verdict::Safe => {

@@ -312,29 +312,6 @@ fn laws_of_arithmetic_need_no_search() {
     assert!(solver.check(&mut s, &[]).is_unsat());
 }
 
-/// What a condition says that holds is known to what was asserted before it, and an index between bounds that leave
-/// one value is that value: quotients of equal words are equal then, which no search needs to find out.
-#[test]
-fn equations_behind_conditions_need_no_search() {
-    let mut s = Terms::new();
-    let array = s.var("a", Sort::Array { index: 32, elem: 32 });
-    let [i, x] = ["i", "x"].map(|name| s.var(name, Sort::BitVec(32)));
-    let (end, divisor) = (s.bv(32, 60), s.bv(32, 7));
-    let (last, here) = (s.select(array, end), s.select(array, i));
-    let (below, above) = (s.ult(i, end), s.ult(end, i));
-    let (reached, not_past) = (s.not(below), s.not(above));
-    let equal = s.eq(x, here);
-    let known = s.implies(reached, equal);
-    let (p, q) = (s.udiv(x, divisor), s.udiv(last, divisor));
-    let differ = s.ne(p, q);
-    let mut solver = BvSolver::new();
-    solver.set_limits(Limits { conflicts: Some(0), ..Limits::default() });
-    for t in [differ, known, not_past, reached] {
-        solver.assert(&mut s, t);
-    }
-    assert!(solver.check(&mut s, &[]).is_unsat());
-}
-
 /// What is known already can be asserted again, on another level too.
 #[test]
 fn bounds_are_asserted_twice() {

@@ -12,7 +12,7 @@ const MAX_ENDS: usize = 6;
 impl Cells<'_> {
     /// Further ends of ranges in arrays of one dimension: an index of the program where a register in it has a
     /// constant that it is set to, such as the first value of the counter of an inner loop.
-    fn from_constants(&self, pool: &mut Invariants) -> Vec<ExprId> {
+    fn further_ends(&self, pool: &mut Invariants) -> Vec<ExprId> {
         let mut found = Vec::new();
         for tuple in self.tuples.iter().filter(|t| t.len() == 1 && !self.reads_memory(t[0])) {
             let registers = self.registers(tuple[0]);
@@ -132,7 +132,7 @@ impl Cells<'_> {
             }
         }
         if let [k] = k[..] {
-            for end in self.from_constants(pool) {
+            for end in self.further_ends(pool) {
                 let end = self.wide(pool, end);
                 let below = compare(pool, CmpOp::Lt, k, end);
                 ranges.push(both(pool, inside, below));
