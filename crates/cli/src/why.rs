@@ -39,7 +39,7 @@ fn unrolling(task: &Task, bounds: &[(LocId, u32)], places: &Places) -> Vec<Strin
             *most = passes.saturating_sub(1).max(*most);
         }
     }
-    let mut lines = vec!["every run ends, and all were followed to their ends".to_owned()];
+    let mut lines = vec!["all ways to what could go wrong were followed to their ends".to_owned()];
     for ((file, line), times) in loops.iter().take(LOOPS) {
         let times = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
         lines.push(format!("{file}:{line}: the loop comes back to its start at most {times}"));

@@ -73,13 +73,15 @@ pub fn text(
     for (range, var) in ranges.into_iter().zip(&mentioned) {
         let name = ghosts.iter().find(|g| g.0 == *var)?.1;
         heads.push(match (range.only, range.from, range.to) {
-            (Some(only), ..) => format!("{name} == {only}"),
-            (None, from, to) => match (from, to) {
-                (Some(from), Some(to)) => format!("{name} in [{from}, {to})"),
-                (Some(from), None) => format!("{name} >= {from}"),
-                (None, Some(to)) => format!("{name} < {to}"),
-                (None, None) => name.to_owned(),
-            },
+            (Some(only), from, to) => {
+                conditions.extend(from.map(|from| format!("{from} <= {name}")));
+                conditions.extend(to.map(|to| format!("{name} < {to}")));
+                format!("{name} == {only}")
+            }
+            (None, Some(from), Some(to)) => format!("{name} in [{from}, {to})"),
+            (None, Some(from), None) => format!("{name} >= {from}"),
+            (None, None, Some(to)) => format!("{name} < {to}"),
+            (None, None, None) => name.to_owned(),
         });
     }
     let with = match minimised(conditions) {
@@ -131,4 +133,39 @@ fn bound(
         }
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_evidence::Invariants;
+
+    /// No premise gets lost: what is said of one element holds only where the bounds hold, too.
+    #[test]
+    fn all_premises_are_told() {
+        let program = Program::new(DataModel::Lp64);
+        let mut pool = Invariants::none(&program);
+        let ghost = pool.ghost(&program, "k");
+        let k = pool.ghost_value(ghost);
+        let [zero, five, seven, nine] = [0, 5, 7, 9].map(|n| pool.int(Invariants::GHOST, n));
+        let mut fact = |premises: &[(CmpOp, ExprId, ExprId)]| {
+            let all: Vec<ExprId> =
+                premises.iter().map(|&(op, a, b)| pool.expr(Scalar::BOOL, ExprKind::Cmp(op, a, b))).collect();
+            let premise = pool.all(BinOp::And, &all);
+            let outside = pool.expr(Scalar::BOOL, ExprKind::Unary(UnOp::Not, premise));
+            let differs = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Ne, k, seven));
+            pool.expr(Scalar::BOOL, ExprKind::Binary(BinOp::Or, outside, differs))
+        };
+        let (low, high) = ((CmpOp::Le, zero, k), (CmpOp::Le, k, five));
+        let cases = [
+            (fact(&[low, high]), "for all k in [0, 6): k != 7"),
+            (fact(&[(CmpOp::Eq, k, five), low]), "for all k == 5 with 0 <= k: k != 7"),
+            (fact(&[low, (CmpOp::Lt, k, nine), high]), "for all k in [0, 9) with k <= 5: k != 7"),
+        ];
+        let program = pool.extend(&program);
+        let ghosts = named(&program, pool.ghosts());
+        for (fact, want) in cases {
+            assert_eq!(text(&program, fact, &ghosts, &|_| None).as_deref(), Some(want));
+        }
+    }
 }
