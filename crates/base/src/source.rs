@@ -170,6 +170,25 @@ impl SourceMap {
         Some(f.text[from..].lines().next().unwrap_or(""))
     }
 
+    /// The pieces of text around an offset that line markers say are one line of the original: a preprocessor
+    /// breaks a line where a macro of a system header is expanded.
+    pub fn line_pieces(&self, offset: u32) -> Option<Vec<Span>> {
+        let f = &self.files[self.file_of(offset)?];
+        let here = f.lines.partition_point(|&l| l <= offset) - 1;
+        let piece = |row: usize| {
+            let from = (f.lines[row] - f.start) as usize;
+            let line = f.text[from..].lines().next().unwrap_or("");
+            let span = Span::new(f.lines[row], f.lines[row] + line.len() as u32);
+            (!line.starts_with('#')).then_some(span)
+        };
+        let original = |span: Span| self.position(span).map(|p| (p.file, p.line));
+        let at = original(piece(here)?)?;
+        // A marker between two pieces is a line without a place of its own.
+        let same = |row: &usize| piece(*row).is_none_or(|span| original(span).as_ref() == Some(&at));
+        let before = (0..here).rev().take_while(same).last().unwrap_or(here);
+        Some((before..f.lines.len()).take_while(|row| *row <= here || same(row)).filter_map(piece).collect())
+    }
+
     /// The bytes of a span.
     pub fn snippet(&self, span: Span) -> Option<&str> {
         let f = &self.files[self.file_of(span.lo)?];
@@ -211,5 +230,25 @@ mod tests {
         assert_eq!(map.file_of(map.start(a)), Some(a));
         assert_eq!(map.file_of(map.start(b)), Some(b));
         assert_eq!(map.snippet(Span::new(map.start(b) + 4, map.start(b) + 5)), Some("b"));
+    }
+
+    #[test]
+    fn a_line_that_the_preprocessor_broke_is_put_together() {
+        let text = "x;\n# 2 \"s.c\"\nif (p !=\n# 2 \"s.c\" 3 4\n ((void *)0)\n# 2 \"s.c\"\n )\nnext;\n";
+        let mut map = SourceMap::new();
+        let file = map.add("s.i", text.into()).unwrap();
+        for (at, _) in text.match_indices('#') {
+            let next = at + text[at..].find('\n').unwrap() + 1;
+            map.add_marker(file, next as u32, "s.c", 2);
+        }
+        let pieces = |at: &str| {
+            let pieces = map.line_pieces(text.find(at).unwrap() as u32).unwrap().into_iter();
+            pieces.map(|p| map.snippet(p).unwrap()).collect::<Vec<_>>()
+        };
+        for at in ["if", "void", " )\n"] {
+            assert_eq!(pieces(at), ["if (p !=", " ((void *)0)", " )"]);
+        }
+        assert_eq!(pieces("x;"), ["x;"]);
+        assert_eq!(pieces("next;"), ["next;"]);
     }
 }

@@ -111,7 +111,7 @@ impl Told {
 /// What may go wrong at a check.
 fn hazard(kind: CheckKind, program: &Program, edge: EdgeId, places: &Places) -> String {
     let span = program.edges[edge].span;
-    let quoted = places.text(span).trim();
+    let quoted = places.written(span).trim();
     let short = !quoted.is_empty() && !quoted.contains('\n') && quoted.chars().count() <= QUOTED;
     let it = if short { format!("`{quoted}`") } else { "this".to_owned() };
     match (kind, &program.edges[edge].op) {

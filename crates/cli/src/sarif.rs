@@ -86,8 +86,9 @@ fn result(finding: &Finding<'_>, goal: &str, story: &Story) -> Value {
         format!("{}: {what}, on the inputs {shown}", RULES[index].2)
     };
     let at = story.violation.and_then(|span| {
-        let at = finding.places.as_ref()?.locate(span.lo)?;
-        let text = finding.input.sources.snippet(span).unwrap_or_default();
+        let places = finding.places.as_ref()?;
+        let at = places.locate(span.lo)?;
+        let text = places.written(span);
         // The end is told for what lies on one line.
         let width = (!text.contains('\n')).then(|| text.chars().count() as u32);
         let mut region = json!({"startLine": at.line});

@@ -4,6 +4,7 @@ use palisade_base::Span;
 use palisade_cfa::Program;
 use palisade_witness::places::Places;
 use palisade_witness::run::{Event, Steps};
+use rustc_hash::FxHashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -113,13 +114,17 @@ impl TraceLine {
 /// The lines of a run.
 pub fn lines(program: &Program, places: &Places, steps: &Steps) -> Vec<TraceLine> {
     let mut lines: Vec<TraceLine> = Vec::new();
+    let mut conditions: FxHashMap<Span, String> = FxHashMap::default();
     for step in steps.iter() {
         let span = program.edges[step.edge].span;
         let Some(location) = places.locate(span.lo) else { continue };
         let note = match &step.event {
             Event::Stored(name, value) => Note::Stored(name.clone(), value.clone()),
             Event::Uninitialised(name, value) => Note::Uninitialised(name.clone(), value.clone()),
-            Event::Branch(taken) => Note::Branch(one_line(places.text(span)), *taken),
+            Event::Branch(taken) => {
+                let condition = conditions.entry(span).or_insert_with(|| one_line(places.written(span)));
+                Note::Branch(condition.clone(), *taken)
+            }
             Event::Call(name, parameters) => Note::Call(name.clone(), parameters.clone()),
             Event::Return(name, value) => Note::Return(name.clone(), value.clone()),
         };

@@ -14,7 +14,11 @@ pub fn why(task: &Task, certificate: &Certificate, places: &Places) -> Vec<Strin
     match certificate {
         Certificate::Unrolling { bounds } => unrolling(task, bounds, places),
         Certificate::KInduction { k, .. } => {
-            let passes = if *k == 1 { "the pass".to_owned() } else { format!("{k} passes") };
+            let passes = match k {
+                0 => return vec!["what holds at the loops rules out everything that could go wrong".into()],
+                1 => "the pass".to_owned(),
+                k => format!("{k} passes"),
+            };
             vec![format!("no pass through a loop goes wrong if {passes} before it did not")]
         }
         Certificate::Cover(cover) => {

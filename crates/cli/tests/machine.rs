@@ -220,10 +220,13 @@ fn a_proof_says_why() {
         text.contains("  nothing is read from outside: the only run was followed to its end\n"),
         "{text}"
     );
-    let swap = "  int a = 1, b = 1;\n  while (__VERIFIER_nondet_int()) {\n    int t = a;\n    a = b;\n    b = t;\n\
-        assert(a == 1);\n  }\n";
+    let swap = "  int a = __VERIFIER_nondet_int(), b = a;\n  while (__VERIFIER_nondet_int()) {\n    int t = a;\n    a = b;\n    b = t;\n\
+        assert(a == b);\n  }\n";
     let text = lines("induction", swap, "kinduction");
-    assert!(text.contains("  no pass through a loop goes wrong if "), "{text}");
+    assert!(text.contains("  no pass through a loop goes wrong if the pass before it did not\n"), "{text}");
+    let bounded = "  int i;\n  for (i = 0; i < 1000000; i++)\n    ;\n  assert(i <= 1000000);\n";
+    let text = lines("bounded", bounded, "kinduction");
+    assert!(text.contains("  what holds at the loops rules out everything that could go wrong\n"), "{text}");
     let zeros = "  int a[100], n = __VERIFIER_nondet_int(), i;\n  if (n < 0 || n > 100)\n    return 0;\n\
         for (i = 0; i < n; i++)\n    a[i] = 0;\n  for (i = 0; i < n; i++)\n    assert(a[i] == 0);\n";
     let text = lines("elements", zeros, "arrays");

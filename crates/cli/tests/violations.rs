@@ -70,7 +70,7 @@ int main(void) {
     int *p = malloc(8);
     p[1] = total(100, \"abc\");
     int *last = p + 1;
-    if (*last > 3 && c == 'x')
+    if (*last > 3 && last != NULL && c == 'x')
         return *(last + 1);
     return 0;
 }
@@ -87,7 +87,7 @@ int main(void) {
         "    ... 97 more passes like the one before\n",
         "    f.c:8: return TWICE(sum);  // returns 9900\n  f.c:13: ",
         "// last = heap#1 (f.c:12) + 4\n",
-        "// *last > 3: true, c == 'x': true\n",
+        "// *last > 3: true, last != NULL: true, c == 'x': true\n",
     ] {
         assert!(text.contains(want), "want\n{want}\nin\n{text}");
     }

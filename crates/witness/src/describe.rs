@@ -107,7 +107,7 @@ impl Describe<'_> {
     /// The text of the operation in one line; `None` for the library's.
     fn source(&self) -> Option<String> {
         let span = self.names.program.edges[self.edge].span;
-        let text = self.names.places.contains(span).then(|| self.names.places.text(span))?;
+        let text = self.names.places.contains(span).then(|| self.names.places.written(span))?;
         let lines = text.lines().filter(|l| !l.starts_with('#'));
         Some(lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" "))
     }

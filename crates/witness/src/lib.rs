@@ -13,6 +13,7 @@ mod columns;
 pub mod correctness;
 pub mod describe;
 pub mod graphml;
+mod macros;
 pub mod marks;
 mod minimise;
 pub mod model;

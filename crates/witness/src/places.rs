@@ -5,6 +5,7 @@
 //! markers and by aligning the two lines.
 
 use crate::columns::original_column;
+use crate::macros;
 use crate::model::Location;
 use palisade_base::{SourceMap, Span};
 use palisade_c_syntax::ast::*;
@@ -195,6 +196,26 @@ impl Places {
     /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.map.snippet(span).unwrap_or_default()
+    }
+
+    /// The text of a span as it was written, with macros by their names; what the preprocessor made of it
+    /// where that cannot be told.
+    pub fn written(&self, span: Span) -> &str {
+        let original = || {
+            let mut read = String::new();
+            let mut part = None..None;
+            for piece in self.map.line_pieces(span.lo)? {
+                let at = |offset| {
+                    (piece.lo <= offset && offset <= piece.hi)
+                        .then(|| read.len() + (offset - piece.lo) as usize)
+                };
+                part = part.start.or(at(span.lo))..at(span.hi).or(part.end);
+                read += self.text(piece);
+                read.push(' ');
+            }
+            macros::written(&read, part.start?..part.end?, self.written_line(span.lo)?)
+        };
+        original().unwrap_or_else(|| self.text(span))
     }
 
     /// How a witness names an offset. The column is left out where a macro makes it uncertain.
