@@ -8,7 +8,7 @@ use crate::court::{Court, Juror};
 use palisade_base::Stop;
 use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
-use palisade_encode::{Encoder, State, segment};
+use palisade_encode::{Encoder, State, instances, segment};
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, Solver, Term, Terms};
 use palisade_task::Task;
@@ -165,7 +165,9 @@ impl<'t> Checker<'t> {
         let fail = |loc: LocId| move || format!("the segment from {start} to {loc}");
         self.encoder.indices = (!self.ghosts.is_empty()).then(Vec::new);
         let ends = self.segment(start, state.clone())?;
-        let indices = self.encoder.indices.take().unwrap_or_default();
+        let ghosts = self.ghosts.iter().filter_map(|&g| self.encoder.layout().register(g));
+        let ghosts: Vec<Term> = ghosts.map(|slot| state.slots.get(slot)).collect();
+        let indices = instances(self.encoder.indices.take().unwrap_or_default(), &ghosts);
         let assumed = self.instances(start, &state, &indices);
         let cases = self.cases(&state, &indices);
         for end in ends {

@@ -20,5 +20,5 @@ pub mod segment;
 pub mod state;
 
 pub use encoder::{Contents, Encoder, Unknown};
-pub use memory::indices;
+pub use memory::{indices, instances};
 pub use state::State;

@@ -8,6 +8,23 @@ use crate::state::State;
 use palisade_cfa::*;
 use palisade_logic::{Sort, Term, Terms};
 
+/// Indices that are paired at most.
+const PAIRED: usize = 8;
+
+/// Values of the ghosts for which facts about all elements are used: the indices that were met. Where there are two
+/// ghosts and no access by two indices, facts may be about two elements of one array: then all pairs of what was met
+/// and of the ghosts.
+pub fn instances(mut met: Vec<Vec<Term>>, ghosts: &[Term]) -> Vec<Vec<Term>> {
+    if ghosts.len() == 2 && met.iter().all(|values| values.len() == 1) {
+        met.push(vec![ghosts[1]]);
+        let single: Vec<Term> = met.iter().map(|values| values[0]).take(PAIRED).chain([ghosts[0]]).collect();
+        for &a in &single {
+            met.extend(single.iter().filter(|b| **b != a).map(|&b| vec![a, b]));
+        }
+    }
+    met
+}
+
 /// The indices on the way to a place, outermost first: those of its path, and those added to the pointer it starts
 /// at. A row of an array whose dimensions are no constants in the source is selected by a product with its size; its
 /// index is the other factor.

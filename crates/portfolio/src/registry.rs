@@ -79,6 +79,11 @@ pub fn analyses() -> Vec<Analysis> {
         numeric(Some(1), Domain::octagon(), DELAY),
         numeric(Some(1), Domain::polyhedra(), DELAY),
         numeric(Some(2), Domain::boxes(), BOXES_DELAY),
+        entry(
+            1,
+            "the variables and array elements that counterexamples ask for, as sets of polyhedra",
+            Box::new(Eureka),
+        ),
     ];
     all.extend([
         symbolic("symbolic-octagon", "octagons, by best transformers of whole pieces", Domain::octagon()),
@@ -102,11 +107,6 @@ pub fn analyses() -> Vec<Analysis> {
         constructed(Constructed::Template, "linear templates solved with Farkas' lemma"),
         constructed(Constructed::Learning, "candidates from concrete runs, checked by the solver"),
     ]);
-    all.push(Analysis {
-        summary: "the variables and array elements that counterexamples ask for, as sets of polyhedra",
-        weight: None,
-        engine: Box::new(Eureka),
-    });
     all.extend(Structure::ALL.map(|s| combined(s, Domain::polyhedra())));
     all
 }

@@ -194,7 +194,13 @@ impl<'t> Prover<'t> {
     fn follow(&mut self, start: LocId, state: State, facts: &Facts) -> Result<Segment, Rejection> {
         self.encoder.indices = (!facts.ghosts.is_empty()).then(Vec::new);
         let ends = self.segment(start, state.clone())?;
-        let instances = self.encoder.indices.take().unwrap_or_default();
+        let ghosts = facts.ghosts.iter().filter_map(|&ghost| match self.encoder.layout.homes[ghost] {
+            Home::Register(slot) => Some(state.get(slot)),
+            _ => None,
+        });
+        let ghosts: Vec<Term> = ghosts.collect();
+        let met = self.encoder.indices.take().unwrap_or_default();
+        let instances = palisade_encode::instances(met, &ghosts);
         Ok(Segment { start, state, ends, instances })
     }
 

@@ -6,6 +6,7 @@
 //! uses (`k` below, above or at the current index), the bounds it compares them with, and the steps
 //! by which they grow.
 
+mod order;
 mod ranges;
 
 use super::refine::Candidate;
@@ -35,6 +36,8 @@ pub struct Cells<'p> {
     facts: Vec<(Fact, Tuple)>,
     /// Registers and constants that an index is compared with.
     bounds: Vec<ExprId>,
+    /// Sums and differences of registers that an index is compared with.
+    ends: Vec<ExprId>,
     /// How far apart consecutive accesses are.
     steps: Vec<i128>,
     /// What the program asks about registers only.
@@ -55,6 +58,7 @@ impl<'p> Cells<'p> {
             tuples: Vec::new(),
             facts: Vec::new(),
             bounds: Vec::new(),
+            ends: Vec::new(),
             steps: Vec::new(),
             conditions: Vec::new(),
         };
@@ -168,12 +172,18 @@ impl<'p> Cells<'p> {
         for (x, bound) in [(a, b), (b, a)] {
             let Some(var) = self.register(x) else { continue };
             let bound = self.strip(bound);
+            if !self.tuples.iter().flatten().any(|&e| self.mentions(e, var)) {
+                continue;
+            }
             let simple = self.register(bound).is_some() || self.constant(bound).is_some();
-            if simple
-                && self.tuples.iter().flatten().any(|&e| self.mentions(e, var))
-                && !self.bounds.iter().any(|&b| self.same(b, bound))
-            {
+            let known = if simple { &self.bounds } else { &self.ends };
+            if known.iter().any(|&b| self.same(b, bound)) {
+                continue;
+            }
+            if simple {
                 self.bounds.push(bound);
+            } else if !self.reads_memory(bound) {
+                self.ends.push(bound);
             }
         }
     }
@@ -282,15 +292,21 @@ impl<'p> Cells<'p> {
     /// registers.
     pub fn candidates(&self, pool: &mut Invariants, pairs: bool) -> Vec<Candidate> {
         let dims = self.tuples.iter().map(Vec::len).max().unwrap_or(0);
+        let sorted = self.compared();
+        let count = if sorted.is_empty() { dims } else { dims.max(2) };
         let ghosts: Vec<VarId> =
-            ["k", "l", "m"][..dims].iter().map(|name| pool.ghost(self.program, name)).collect();
+            ["k", "l", "m"][..count].iter().map(|name| pool.ghost(self.program, name)).collect();
         let mut found = self.stored(pool);
+        for array in sorted {
+            found.extend(self.ordered(pool, array, [ghosts[0], ghosts[1]]));
+        }
         for d in 1..=dims {
             let ghosts = &ghosts[..d];
+            let values: Vec<ExprId> = ghosts.iter().map(|&ghost| pool.ghost_value(ghost)).collect();
             let mut facts: Vec<ExprId> = Vec::new();
             let mut stored = Vec::new();
             for (fact, tuple) in self.facts.iter().filter(|(_, t)| t.len() == d) {
-                let mut about = About { cells: self, pool, ghosts, tuple };
+                let mut about = About { cells: self, pool, values: &values, tuple };
                 match *fact {
                     Fact::Holds(cond) => {
                         let fact = about.expr(cond);
@@ -358,20 +374,19 @@ impl<'p> Cells<'p> {
     }
 }
 
-/// Restates expressions about the access with some indices for the ghosts.
+/// Restates expressions about the access with some indices for other values of these, such as the ghosts.
 struct About<'a, 'p> {
     cells: &'a Cells<'p>,
     pool: &'a mut Invariants,
-    ghosts: &'a [VarId],
+    values: &'a [ExprId],
     tuple: &'a Tuple,
 }
 
 impl About<'_, '_> {
-    /// The ghost that stands for an index, converted to the index's type.
+    /// The value that stands for an index, converted to the index's type.
     fn index(&mut self, e: ExprId) -> Option<ExprId> {
         let at = self.tuple.iter().position(|&t| self.cells.same(t, e))?;
-        let ghost = self.pool.ghost_value(self.ghosts[at]);
-        Some(self.pool.expr(self.cells.program.exprs[e].ty, ExprKind::Convert(ghost)))
+        Some(self.pool.expr(self.cells.program.exprs[e].ty, ExprKind::Convert(self.values[at])))
     }
 
     /// The value of a register that one index determines: from `k == x + c` follows `x == k - c`.
@@ -385,7 +400,7 @@ impl About<'_, '_> {
             // index == factor * x + rest, and rest is what the index is at x == 0.
             let rest = cells.value_at_zero(index)?;
             let wide = Scalar::Int(Invariants::GHOST);
-            let k = self.pool.ghost_value(self.ghosts[at]);
+            let k = self.values[at];
             let rest = self.pool.int(Invariants::GHOST, rest);
             let (a, b) = if factor == 1 { (k, rest) } else { (rest, k) };
             let value = self.pool.expr(wide, ExprKind::Binary(BinOp::Sub, a, b));
@@ -413,7 +428,7 @@ impl About<'_, '_> {
             if let Proj::Index { index, .. } = step {
                 // Ghosts index directly, so that no conversion stands between them and the cell.
                 *index = match self.tuple.iter().position(|&t| self.cells.same(t, *index)) {
-                    Some(at) => self.pool.ghost_value(self.ghosts[at]),
+                    Some(at) => self.values[at],
                     None => self.expr(*index),
                 };
             }

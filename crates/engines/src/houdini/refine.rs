@@ -5,7 +5,7 @@ use super::sample::contradict;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_encode::segment::{self, End};
-use palisade_encode::{Encoder, State};
+use palisade_encode::{Encoder, State, instances};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Unknown};
 use palisade_task::Task;
 use rustc_hash::FxHashSet;
@@ -107,7 +107,10 @@ pub fn inductive(
         let start = encoder.arbitrary_state(&mut terms);
         encoder.indices = (!ghosts.is_empty()).then(Vec::new);
         let ends = segment::run(task, &graph, &mut encoder, &mut terms, head, start.clone(), budget)?;
-        let indices = encoder.indices.take().unwrap_or_default();
+        let values =
+            ghosts.iter().filter_map(|&g| encoder.layout().register(g)).map(|slot| start.slots.get(slot));
+        let values: Vec<Term> = values.collect();
+        let indices = instances(encoder.indices.take().unwrap_or_default(), &values);
         sources.push(Source::new(Some(i), start, ends, indices));
     }
     let mut relevance = Relevance::new(&task.program, &graph, &heads);
@@ -370,6 +373,13 @@ impl Refiner<'_> {
             return answer;
         }
         let mut core = parts.to_vec();
+        // Where search shows it as well, it names a core to begin with.
+        let question: Vec<Term> =
+            [guard, known[1]].into_iter().chain(parts.iter().map(|(_, part)| *part)).collect();
+        if self.ask(source, &question, Some(CONFLICTS)).is_unsat() {
+            let named = self.sources[source].solver.unsat_core();
+            core.retain(|(_, part)| named.contains(part));
+        }
         let mut size = core.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
