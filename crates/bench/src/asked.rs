@@ -37,6 +37,37 @@ pub fn ask(palisade: &Path, options: &[&str], file: &Path, limit: Duration) -> i
         .ok_or_else(|| io::Error::other(format!("no result for {}: {}", file.display(), output.status)))
 }
 
+/// A task, settled with one analysis and with another.
+pub struct Twice {
+    /// Its category.
+    pub category: String,
+    /// Its file.
+    pub name: String,
+    /// Whether the property holds.
+    pub expected: bool,
+    /// What is said about it.
+    pub answers: [Answer; 2],
+}
+
+impl Twice {
+    /// Whether one of the answers is a verdict, but not the right one.
+    pub fn is_wrong(&self, which: usize) -> bool {
+        let answer = &self.answers[which];
+        answer.is_settled() && (answer.verdict == "true") != self.expected
+    }
+
+    /// The points of one of the answers as competitions count them.
+    pub fn points(&self, which: usize) -> i32 {
+        match (self.answers[which].verdict.as_str(), self.expected) {
+            ("true", true) => 2,
+            ("false", false) => 1,
+            ("true", false) => -32,
+            ("false", true) => -16,
+            _ => 0,
+        }
+    }
+}
+
 impl Answer {
     fn read(text: &[u8]) -> Option<Answer> {
         let value: Value = serde_json::from_slice(text).ok()?;

@@ -1,50 +1,21 @@
 //! What the race of engines spends its time on, and what it gains by a board that all of them read.
 
-use crate::asked::{Answer, ask};
+use crate::asked::Twice;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
-use std::path::Path;
-use std::time::Duration;
-
-/// A task with what is said about it.
-pub struct Row {
-    /// Its category.
-    pub category: String,
-    /// Its file.
-    pub name: String,
-    /// Whether the property holds.
-    pub expected: bool,
-    /// By engines that tell each other what they learn.
-    pub auto: Answer,
-    /// By engines that do not.
-    pub apart: Answer,
-}
-
-/// Asks twice about a task.
-pub fn measure(palisade: &Path, file: &Path, options: &[&str], limit: Duration) -> io::Result<[Answer; 2]> {
-    let ask = |analysis| ask(palisade, &[options, &["--analysis", analysis]].concat(), file, limit);
-    Ok([ask("auto")?, ask("apart")?])
-}
 
 /// All rows.
 pub struct Table {
-    /// The tasks.
-    pub rows: Vec<Row>,
+    /// The tasks, by engines that tell each other what they learn, and by engines that do not.
+    pub rows: Vec<Twice>,
     /// The weights of the engines.
     pub weights: Vec<(String, u32)>,
 }
 
-impl Row {
-    fn is_wrong(&self, answer: &Answer) -> bool {
-        answer.is_settled() && (answer.verdict == "true") != self.expected
-    }
-}
-
 /// The share of the time of all engines that the one who settled a task had, over some tasks.
-fn share<'a>(rows: impl Iterator<Item = &'a Row>) -> f64 {
+fn share<'a>(rows: impl Iterator<Item = &'a Twice>) -> f64 {
     let (mut won, mut all) = (0.0, 0.0);
-    for answer in rows.map(|row| &row.auto).filter(|answer| answer.is_settled()) {
+    for answer in rows.map(|row| &row.answers[0]).filter(|answer| answer.is_settled()) {
         for (engine, seconds) in &answer.tried {
             all += seconds;
             won += if Some(engine) == answer.engine.as_ref() { *seconds } else { 0.0 };
@@ -66,33 +37,33 @@ impl fmt::Display for Table {
             "| category | tasks | settled | settled apart | wrong | median s | seconds | seconds apart | winner's share | \
              facts taken |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
         )?;
-        let mut categories: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        let mut categories: BTreeMap<&str, Vec<&Twice>> = BTreeMap::new();
         for row in &self.rows {
             categories.entry(&row.category).or_default().push(row);
         }
-        let all: Vec<&Row> = self.rows.iter().collect();
+        let all: Vec<&Twice> = self.rows.iter().collect();
         for (category, rows) in categories.into_iter().chain([("all", all)]) {
-            let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|r| is(r)).count();
-            let seconds = |of: &dyn Fn(&Row) -> f64| rows.iter().map(|r| of(r)).sum::<f64>();
-            let settled = rows.iter().filter(|r| r.auto.is_settled());
-            let taken: u64 = rows.iter().flat_map(|r| &r.auto.taken).map(|(.., facts)| facts).sum();
+            let count = |is: &dyn Fn(&Twice) -> bool| rows.iter().filter(|r| is(r)).count();
+            let seconds = |of: &dyn Fn(&Twice) -> f64| rows.iter().map(|r| of(r)).sum::<f64>();
+            let settled = rows.iter().filter(|r| r.answers[0].is_settled());
+            let taken: u64 = rows.iter().flat_map(|r| &r.answers[0].taken).map(|(.., facts)| facts).sum();
             writeln!(
                 f,
                 "| {category} | {} | {} | {} | {} | {:.2} | {:.1} | {:.1} | {:.0} % | {taken} |",
                 rows.len(),
-                count(&|r| r.auto.is_settled()),
-                count(&|r| r.apart.is_settled()),
-                count(&|r| r.is_wrong(&r.auto) || r.is_wrong(&r.apart)),
-                median(settled.map(|r| r.auto.seconds).collect()),
-                seconds(&|r| r.auto.seconds),
-                seconds(&|r| r.apart.seconds),
+                count(&|r| r.answers[0].is_settled()),
+                count(&|r| r.answers[1].is_settled()),
+                count(&|r| r.is_wrong(0) || r.is_wrong(1)),
+                median(settled.map(|r| r.answers[0].seconds).collect()),
+                seconds(&|r| r.answers[0].seconds),
+                seconds(&|r| r.answers[1].seconds),
                 share(rows.iter().copied()),
             )?;
         }
         writeln!(f, "\n| engine | weight | settles | seconds | gives facts | takes facts |")?;
         writeln!(f, "|---|---:|---:|---:|---:|---:|")?;
         for (engine, weight) in &self.weights {
-            let answers = || self.rows.iter().map(|row| &row.auto);
+            let answers = || self.rows.iter().map(|row| &row.answers[0]);
             let settles = answers().filter(|a| a.is_settled() && a.engine.as_ref() == Some(engine)).count();
             let tried = answers().flat_map(|a| &a.tried).filter(|(name, _)| name == engine);
             // The sum of nothing is written with a sign.
@@ -104,10 +75,9 @@ impl fmt::Display for Table {
             writeln!(f, "| {engine} | {weight} | {settles} | {seconds:.1} | {gives} | {takes} |")?;
         }
         for (what, is) in [("lost without the board", true), ("lost with it", false)] {
-            let lost = self
-                .rows
-                .iter()
-                .filter(|r| r.auto.is_settled() != r.apart.is_settled() && r.auto.is_settled() == is);
+            let lost = self.rows.iter().filter(|r| {
+                r.answers[0].is_settled() != r.answers[1].is_settled() && r.answers[0].is_settled() == is
+            });
             let lost: Vec<String> = lost.map(|r| r.name.clone()).collect();
             writeln!(f, "\n{what}: {}", if lost.is_empty() { "nothing".into() } else { lost.join(", ") })?;
         }
@@ -118,6 +88,7 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asked::Answer;
 
     #[test]
     fn the_table_says_what_is_lost_without_the_board() {
@@ -129,12 +100,11 @@ mod tests {
             tried: vec![("bmc".into(), 0.5), ("kinduction".into(), 1.5)],
             taken: vec![("kinduction".into(), "octagon".into(), 4)],
         };
-        let row = |name: &str, auto, apart| Row {
+        let row = |name: &str, auto, apart| Twice {
             category: "loops".into(),
             name: name.into(),
             expected: true,
-            auto,
-            apart,
+            answers: [auto, apart],
         };
         let rows = vec![
             row("a.c", answer("true", "kinduction"), answer("unknown", "")),

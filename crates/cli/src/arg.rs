@@ -38,7 +38,7 @@ fn try_write(
 ) -> Result<(), String> {
     let format = format_of(Path::new(path)).unwrap_or(Format::Dot);
     let name = settled.engine.as_deref().unwrap_or(analysis);
-    if registry::is_race(name) {
+    if registry::is_race(name) || name.contains(',') {
         return Err("no engine settled the property".into());
     }
     let engine = registry::named(name)?.engine;

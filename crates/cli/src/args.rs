@@ -236,9 +236,9 @@ pub struct CheckArgs {
     /// Go on after the first violation: list each one, what is proved, and what is open, by property and place.
     #[arg(long)]
     pub all: bool,
-    /// The analysis to run: a name of `palisade analyses`, or a composite of components such as
-    /// location+predicate+interval.
-    #[arg(long, default_value = "auto", value_name = "NAME|A+B+..")]
+    /// The analysis to run: a name of `palisade analyses`, several with commas between them, or a composite of
+    /// components such as location+predicate+interval.
+    #[arg(long, default_value = "auto", value_name = "NAME|A,B,..|A+B+..")]
     pub analysis: String,
     /// The merge operator of a composite: never, every component by its own operator where all cover the new
     /// state, or the last component where the others are equal.
@@ -547,6 +547,9 @@ pub struct ArraysArgs {
     /// Print the program of the rows for this N instead.
     #[arg(long, value_name = "N", value_parser = largest)]
     pub program: Option<usize>,
+    /// Settle the tasks about arrays in this folder instead, with the analyses of arrays and without them.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
 }
 
 /// A size of arrays.

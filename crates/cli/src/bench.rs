@@ -6,6 +6,7 @@ use crate::args::{
 };
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
+use palisade_bench::asked::{Twice, ask};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
 use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
 use palisade_bench::{growth, portfolio, symabs};
@@ -15,6 +16,7 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs the measurement.
 pub fn bench(args: &BenchArgs) -> u8 {
@@ -35,6 +37,9 @@ fn arrays(args: &ArraysArgs) -> u8 {
     if let Some(n) = args.program {
         families.iter().for_each(|f| println!("/* {} */\n{}", f.name(), f.program(n)));
         return 0;
+    }
+    if let Some(dir) = &args.tasks {
+        return report(array_tasks(args, dir));
     }
     let measured = in_a_folder(|palisade, folder| {
         let setup = arrays::Setup { palisade, folder, limit: args.time_limit, largest: args.largest };
@@ -88,43 +93,60 @@ fn growth(args: &GrowthArgs) -> u8 {
 
 /// The race of engines over tasks.
 fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
+    let weights = registry::chosen("auto")?.into_iter();
+    let weights = weights.filter_map(|a| Some((a.engine.name().to_owned(), a.weight?))).collect();
+    let wanted = |category: &str| {
+        args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()))
+    };
+    let rows = twice(&args.tasks, &wanted, args.one_in, ["auto", "apart"], args.time_limit)?;
+    Ok(portfolio::Table { rows, weights })
+}
+
+/// Tasks about arrays, with the analyses of arrays and without them.
+fn array_tasks(args: &ArraysArgs, dir: &Path) -> Result<arrays::Tasks, String> {
+    let others = registry::chosen("auto")?.into_iter().map(|a| a.engine.name().to_owned());
+    let others: Vec<String> = others.filter(|name| !arrays::ENGINES.contains(&name.as_str())).collect();
+    let about = |category: &str| category.ends_with("-Arrays");
+    twice(dir, &about, 1, ["auto", &others.join(",")], args.time_limit).map(arrays::Tasks)
+}
+
+/// Settles one task in so many of some categories with two analyses.
+fn twice(
+    dir: &Path,
+    wanted: &dyn Fn(&str) -> bool,
+    one_in: u32,
+    analyses: [&str; 2],
+    limit: Duration,
+) -> Result<Vec<Twice>, String> {
     let palisade = std::env::current_exe().map_err(|error| error.to_string())?;
-    let weight = |a: registry::Analysis| Some((a.engine.name().to_owned(), a.weight?));
-    let weights = registry::analyses().into_iter().filter_map(weight).collect();
-    let mut table = portfolio::Table { rows: Vec::new(), weights };
+    let mut rows = Vec::new();
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
-    for task in listed(&args.tasks)? {
+    for task in listed(dir)? {
         let text = |name: &str| task[name].as_str().unwrap_or_default();
-        let category = text("category");
-        let wanted = args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()));
+        let (category, name) = (text("category"), text("program"));
         let number = seen.entry(category.to_owned()).or_default();
         *number += 1;
-        if !wanted || !(*number - 1).is_multiple_of(args.one_in) {
+        if !wanted(category) || !(*number - 1).is_multiple_of(one_in) {
             continue;
         }
-        let file = args.tasks.join(text("program"));
-        let property = args.tasks.join("properties").join(format!("{}.prp", text("property")));
+        let property = dir.join("properties").join(format!("{}.prp", text("property")));
         let model = text("data_model").to_lowercase();
         let options = ["--property", &property.display().to_string(), "--data-model", &model];
-        let [auto, apart] = portfolio::measure(&palisade, &file, &options, args.time_limit)
-            .map_err(|error| error.to_string())?;
-        eprintln!(
-            "{}: {} in {:.1} s, apart {} in {:.1} s",
-            text("program"),
-            auto.verdict,
-            auto.seconds,
-            apart.verdict,
-            apart.seconds
-        );
-        table.rows.push(portfolio::Row {
+        let ask = |analysis| {
+            let options = [&options[..], &["--analysis", analysis]].concat();
+            ask(&palisade, &options, &dir.join(name), limit).map_err(|error| error.to_string())
+        };
+        let answers = [ask(analyses[0])?, ask(analyses[1])?];
+        let told = answers.each_ref().map(|a| format!("{} in {:.1} s", a.verdict, a.seconds));
+        eprintln!("{name}: {}, otherwise {}", told[0], told[1]);
+        rows.push(Twice {
             category: category.into(),
-            name: text("program").into(),
+            name: name.into(),
             expected: task["expected"] == true,
-            auto,
-            apart,
+            answers,
         });
     }
-    Ok(table)
+    Ok(rows)
 }
 
 /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers.

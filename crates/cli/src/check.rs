@@ -54,9 +54,7 @@ fn analysis(args: &CheckArgs) -> Option<String> {
             name = format!("{name} {option}={value}");
         }
     }
-    if !registry::is_race(&name)
-        && let Err(why) = registry::named(&name)
-    {
+    if let Err(why) = registry::chosen(&name) {
         error!("--analysis {}: {why}", args.analysis);
         return None;
     }

@@ -137,6 +137,14 @@ fn symbolic(name: &'static str, summary: &'static str, domain: Domain) -> Analys
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
 const BOXES_DELAY: u32 = 300;
 
+/// The analyses that a name asks for: all that race, those between commas, or one; or why there are none.
+pub fn chosen(name: &str) -> Result<Vec<Analysis>, String> {
+    if is_race(name) {
+        return Ok(analyses().into_iter().filter(|a| a.weight.is_some()).collect());
+    }
+    name.split(',').map(named).collect()
+}
+
 /// The analysis of this name, or why there is none. Those with predicates and numbers take the numeric domain
 /// behind a plus sign, as in `nex+oct`; components with plus signs between them are a [`Composite`].
 pub fn named(name: &str) -> Result<Analysis, String> {

@@ -158,8 +158,8 @@ const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 /// How much more time the smaller form of a program gets.
 const SMALLER: u32 = 4;
 
-/// Settles the property of an instrumented program with the analysis of a name, or with all of
-/// them, which share what they learn (`auto`) or do not (`apart`).
+/// Settles the property of an instrumented program with the analysis of a name, with several between commas, or with
+/// all of them, which share what they learn (`auto`) or do not (`apart`).
 pub fn settle(
     program: &Arc<Program>,
     property: &Property,
@@ -178,13 +178,9 @@ fn by_depth(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
-    let analyses: Vec<Analysis> = if registry::is_race(analysis) {
-        registry::analyses().into_iter().filter(|a| a.weight.is_some()).collect()
-    } else {
-        match registry::named(analysis) {
-            Ok(analysis) => vec![analysis],
-            Err(why) => return Settled::unknown(why),
-        }
+    let analyses = match registry::chosen(analysis) {
+        Ok(analyses) => analyses,
+        Err(why) => return Settled::unknown(why),
     };
     let mut last = Settled::unknown("no engine ran");
     for depth in RECURSION {

@@ -304,7 +304,11 @@ impl<'a> CWriter<'a> {
                         .to_vec(),
                 };
                 let corners: Option<Vec<i128>> = corners.into_iter().collect();
-                let bounds = corners.and_then(|c| Some((*c.iter().min()?, *c.iter().max()?)));
+                let mut bounds = corners.and_then(|c| Some((*c.iter().min()?, *c.iter().max()?)));
+                // People know that `i + 1` is no overflow where a fact speaks of it.
+                if ty.signed && !self.ghosts.is_empty() {
+                    bounds = bounds.map(|(lo, hi)| (lo.max(min), hi.min(max)));
+                }
                 if let Some((lo, hi)) = bounds.filter(|(lo, hi)| min <= *lo && *hi <= max)
                     && let Some((a, b, ty)) = common(a.clone(), b.clone(), lo, hi)
                 {

@@ -111,6 +111,8 @@ fn bound(
         Err(_) => Some(format!("{text} + 1")),
     };
     Some(match (op, ghost(a), ghost(b)) {
+        // Said before.
+        (CmpOp::Le, None, Some(k)) if ranges[k].from.is_some() && ranges[k].from == writer.integer(a) => true,
         (CmpOp::Le, None, Some(k)) if ranges[k].from.is_none() => {
             ranges[k].from = Some(writer.integer(a)?);
             true
@@ -159,6 +161,7 @@ mod tests {
         let (low, high) = ((CmpOp::Le, zero, k), (CmpOp::Le, k, five));
         let cases = [
             (fact(&[low, high]), "for all k in [0, 6): k != 7"),
+            (fact(&[low, low, high]), "for all k in [0, 6): k != 7"),
             (fact(&[(CmpOp::Eq, k, five), low]), "for all k == 5 with 0 <= k: k != 7"),
             (fact(&[low, (CmpOp::Lt, k, nine), high]), "for all k in [0, 9) with k <= 5: k != 7"),
         ];

@@ -2,8 +2,10 @@
 //! of programs that a verifier settles.
 
 mod families;
+mod tasks;
 
 pub use families::Family;
+pub use tasks::{ENGINES, Tasks};
 
 use std::fmt;
 use std::io;
