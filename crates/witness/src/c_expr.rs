@@ -417,6 +417,11 @@ impl Piece {
         Some(Piece { text, level: Level::Unary, ty: promoted(ty)?, lo, hi })
     }
 
+    /// A literal of type `long long`.
+    fn long(self) -> Option<Piece> {
+        Some(Piece { text: format!("{}LL", self.text), ty: I64, ..self })
+    }
+
     /// The same value in a type that holds a range; cast only if the text's type does not.
     fn fit(self, lo: i128, hi: i128) -> Option<Piece> {
         let holds = |t: IntTy| range(t).is_some_and(|(min, max)| min <= lo && hi <= max);
@@ -438,7 +443,16 @@ fn common(a: Piece, b: Piece, lo: i128, hi: i128) -> Option<(Piece, Piece, IntTy
         return Some((a, b, usual));
     }
     let wide = [I64, U64, I128].into_iter().find(|&t| holds(t))?;
-    Some((a.cast(wide)?, b.cast(wide)?, wide))
+    // One wide operand makes the other wide, unless its sign gets lost.
+    let follows = |p: &Piece| self::usual(p.ty, wide) == wide;
+    let is_literal = |p: &Piece| p.text.bytes().all(|b| b.is_ascii_digit());
+    let wider = |p: Piece| if is_literal(&p) && wide == I64 { p.long() } else { p.cast(wide) };
+    let (a, b) = match (follows(&a), follows(&b)) {
+        (true, _) if is_literal(&b) => (a, wider(b)?),
+        (_, true) => (wider(a)?, b),
+        _ => (wider(a)?, wider(b)?),
+    };
+    Some((a, b, wide))
 }
 
 /// C's usual arithmetic conversions of promoted types.
@@ -733,7 +747,7 @@ mod tests {
         let extended = pool.extend(&plain);
         let name = |v: VarId| (v != var("j")).then(|| plain.vars[v].name.to_string());
         let writer = CWriter::new(&extended, &name);
-        assert_eq!(writer.conjuncts(all), ["i <= 10", "(long long)i + (long long)u < 10"]);
+        assert_eq!(writer.conjuncts(all), ["i <= 10", "(long long)i + u < 10"]);
         assert!(writer.conjuncts(either).is_empty(), "a disjunction with an unknown part says nothing");
     }
 }

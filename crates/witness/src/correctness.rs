@@ -185,17 +185,18 @@ fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec
     let ghosts = quantified::named(&program, invariants.ghosts());
     let (mut facts, mut all_elements) = (Vec::new(), Vec::new());
     for (span, keyword, copies) in heads(task, places).into_iter().map(|((_, k), (s, c))| (s, k, c)) {
+        let scope = places.condition_of(span);
         let mut alternatives: Vec<String> = Vec::new();
         let mut complete = true;
         if let [head] = copies[..] {
-            let name = |v: VarId| names.name(v, task.origin.frames_of[head], span.lo);
+            let name = |v: VarId| names.name(v, task.origin.frames_of[head], scope);
             let about_all = at.get(&head).into_iter().flatten();
             let about_all = about_all.filter_map(|&fact| quantified::text(&program, fact, &ghosts, &name));
             all_elements.extend(about_all.map(|text| LoopFact { span, keyword, text, quantified: true }));
         }
         for head in copies {
             let frame = task.origin.frames_of[head];
-            let name = |v: VarId| names.name(v, frame, span.lo);
+            let name = |v: VarId| names.name(v, frame, scope);
             let writer = CWriter::new(&program, &name);
             let mut parts: Vec<String> = Vec::new();
             for &fact in at.get(&head).into_iter().flatten() {
@@ -246,6 +247,7 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
     }
     let mut facts = Vec::new();
     for (span, keyword, copies) in heads(task, places).into_iter().map(|((_, k), (s, c))| (s, k, c)) {
+        let scope = places.condition_of(span);
         let mut named: BTreeSet<Named> = BTreeSet::new();
         for head in copies {
             let frame = task.origin.frames_of[head];
@@ -254,7 +256,7 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
             for &values in states.get(&head).into_iter().flatten() {
                 let mut state = Named::new();
                 for &(var, bounds) in values {
-                    let name = known.entry(var).or_insert_with(|| names.name(var, frame, span.lo));
+                    let name = known.entry(var).or_insert_with(|| names.name(var, frame, scope));
                     let ty = task.program.scalar_of(task.program.vars[var].ty).and_then(Scalar::int);
                     if let (Some(name), Some(ty)) = (name, ty)
                         && ty.bits <= 64

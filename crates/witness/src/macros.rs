@@ -51,8 +51,8 @@ pub fn written<'a>(read: &str, part: Range<usize>, original: &'a str) -> Option<
     Some(&original[tokens[found.start].start..tokens[found.end - 1].end])
 }
 
-/// The alignment with the fewest macros. A macro is a name, or a name with arguments in parentheses, that
-/// stands for any number of tokens.
+/// The alignment in which as little as possible is macros. A macro is a name, or a name with arguments in
+/// parentheses, that stands for any number of tokens in which parentheses match.
 fn align(read: &str, r: &[Range<usize>], original: &str, w: &[Range<usize>]) -> Option<Vec<Pair>> {
     let word = |i: usize| &original[w[i].clone()];
     let is_name = |i: usize| word(i).starts_with(|c: char| c.is_alphabetic() || c == '_');
@@ -61,11 +61,7 @@ fn align(read: &str, r: &[Range<usize>], original: &str, w: &[Range<usize>]) -> 
         let mut ends = vec![i + 1];
         let mut depth = 0;
         for j in i + 1..w.len() {
-            match word(j) {
-                "(" => depth += 1,
-                ")" => depth -= 1,
-                _ => {}
-            }
+            depth += nesting(word(j));
             if depth <= 0 {
                 ends.extend((j > i + 1 && depth == 0).then_some(j + 1));
                 break;
@@ -73,7 +69,7 @@ fn align(read: &str, r: &[Range<usize>], original: &str, w: &[Range<usize>]) -> 
         }
         ends
     };
-    // For the rest of both lines: the fewest macros, and the step that leads there.
+    // For the rest of both lines: how little is macros, and the step that leads there.
     let mut best: Vec<Vec<Option<(usize, usize, usize)>>> = vec![vec![None; r.len() + 1]; w.len() + 1];
     best[w.len()][r.len()] = Some((0, w.len(), r.len()));
     for i in (0..w.len()).rev() {
@@ -84,11 +80,17 @@ fn align(read: &str, r: &[Range<usize>], original: &str, w: &[Range<usize>]) -> 
                 here = best[i + 1][j + 1].map(|(n, ..)| (n, i + 1, j + 1));
             }
             for &to in &ends {
+                let mut depth = 0;
                 for (k, rest) in best[to].iter().enumerate().skip(j) {
                     if let Some((n, ..)) = *rest
-                        && here.is_none_or(|(least, ..)| n + 1 < least)
+                        && depth == 0
+                        && here.is_none_or(|(least, ..)| n + to - i < least)
                     {
-                        here = Some((n + 1, to, k));
+                        here = Some((n + to - i, to, k));
+                    }
+                    depth += nesting(r.get(k).map_or("", |token| &read[token.clone()]));
+                    if depth < 0 {
+                        break;
                     }
                 }
             }
@@ -103,6 +105,15 @@ fn align(read: &str, r: &[Range<usize>], original: &str, w: &[Range<usize>]) -> 
         at = (i, j);
     }
     Some(pairs)
+}
+
+/// How much deeper a token leads.
+fn nesting(token: &str) -> i32 {
+    match token {
+        "(" => 1,
+        ")" => -1,
+        _ => 0,
+    }
 }
 
 /// Where the tokens of a line are: names and numbers, literals, and single characters. Comments are left out.

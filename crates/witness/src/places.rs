@@ -178,6 +178,17 @@ impl Places {
         text.get(..(offset - start) as usize)?.rfind(';').map(|i| start + i as u32)
     }
 
+    /// Where a loop's condition stands, or would stand: what the loop itself declares is visible there, what its body
+    /// declares is not.
+    pub fn condition_of(&self, loop_stmt: Span) -> u32 {
+        let found = self.stmts.innermost(loop_stmt).filter(|(span, _)| span.lo == loop_stmt.lo);
+        match found.map(|(_, place)| place.shape) {
+            Some(StmtShape::Loop(cond)) => cond.lo,
+            Some(StmtShape::Forever(before)) => self.semicolon_before(before).unwrap_or(loop_stmt.lo),
+            _ => loop_stmt.lo,
+        }
+    }
+
     /// All calls.
     pub fn calls(&self) -> impl Iterator<Item = &CallPlace> {
         self.calls.values()
