@@ -297,8 +297,8 @@ impl<'p> Cells<'p> {
         let ghosts: Vec<VarId> =
             ["k", "l", "m"][..count].iter().map(|name| pool.ghost(self.program, name)).collect();
         let mut found = self.stored(pool);
-        for array in sorted {
-            found.extend(self.ordered(pool, array, [ghosts[0], ghosts[1]]));
+        for compared in sorted {
+            found.extend(self.ordered(pool, compared, [ghosts[0], ghosts[1]]));
         }
         for d in 1..=dims {
             let ghosts = &ghosts[..d];

@@ -1,9 +1,10 @@
-//! Candidates of programs that sort: elements are in order.
+//! Candidates of programs that sort, or look for equal elements: elements are in order, or differ.
 //!
 //! A program that compares two elements of an array makes candidates "`a[k] <= a[l]` for all `k < l`" where
 //! both or one of them lie before or after an index of the program, perhaps but for an element that makes room for
 //! another or if a condition holds such as that nothing was swapped; "`a[k] <= a[x]`" for all `k` in a range
-//! and an index `x`; and the same the other way round.
+//! and an index `x`; and the same the other way round. Where elements are compared for equality, the facts are that
+//! they differ.
 
 use super::{About, Candidate, Cells, Fact};
 use palisade_cfa::*;
@@ -16,11 +17,20 @@ const MAX_SET: usize = 3;
 /// At most this many conditions that facts may depend on.
 const MAX_PREMISES: usize = 2;
 
+/// How a program compares two elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Comparison {
+    /// Which is less.
+    Order,
+    /// Whether they are the same.
+    Equality,
+}
+
 impl Cells<'_> {
-    /// Elements of one array that are compared with each other, one place for each array.
-    pub(super) fn compared(&self) -> Vec<PlaceId> {
+    /// Elements of one array that are compared with each other, one place for each array and kind.
+    pub(super) fn compared(&self) -> Vec<(PlaceId, Comparison)> {
         let p = self.program;
-        let mut found: Vec<PlaceId> = Vec::new();
+        let mut found: Vec<(PlaceId, Comparison)> = Vec::new();
         for (fact, _) in &self.facts {
             let Fact::Holds(cond) = *fact else { continue };
             let ExprKind::Cmp(op, a, b) = p.exprs[cond].kind else { continue };
@@ -29,15 +39,14 @@ impl Cells<'_> {
             else {
                 continue;
             };
-            let ordered = !matches!(op, CmpOp::Eq | CmpOp::Ne);
+            let kind = match op {
+                CmpOp::Eq | CmpOp::Ne => Comparison::Equality,
+                CmpOp::Lt | CmpOp::Le => Comparison::Order,
+            };
             let one = |place| self.tuple(place).is_some_and(|t| t.len() == 1);
-            if ordered
-                && one(*x)
-                && one(*y)
-                && self.alike(*x, *y)
-                && !found.iter().any(|&f| self.alike(f, *x))
-            {
-                found.push(*x);
+            let known = found.iter().any(|&(f, k)| k == kind && self.alike(f, *x));
+            if one(*x) && one(*y) && self.alike(*x, *y) && !known {
+                found.push((*x, kind));
             }
         }
         found
@@ -79,7 +88,7 @@ impl Cells<'_> {
     pub(super) fn ordered(
         &self,
         pool: &mut Invariants,
-        array: PlaceId,
+        (array, kind): (PlaceId, Comparison),
         ghosts: [VarId; 2],
     ) -> Vec<Candidate> {
         let [k, l] = ghosts.map(|ghost| pool.ghost_value(ghost));
@@ -92,19 +101,33 @@ impl Cells<'_> {
                 found.push(Candidate { expr, at: None, ghosts });
             }
         };
+        let facts = |pool: &mut Invariants, a, b| match kind {
+            Comparison::Order => [(a, b), (b, a)]
+                .map(|(a, b)| pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, a, b)))
+                .to_vec(),
+            Comparison::Equality => vec![pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Ne, a, b))],
+        };
         let pairs = ends.pairs(pool, k, l);
         let [here, there] = [k, l].map(|at| self.element(pool, array, at));
-        for (a, b) in [(here, there), (there, here)] {
-            let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, a, b));
+        for fact in facts(pool, here, there) {
             add(pool, &pairs, fact, 2);
         }
-        let single = ends.singles(pool, k, CmpOp::Le, CmpOp::Lt);
+        let mut single = ends.singles(pool, k, CmpOp::Le, CmpOp::Lt);
+        if kind == Comparison::Equality {
+            // A search goes down as well as up, and what it finds is noted.
+            single.extend(ends.singles(pool, k, CmpOp::Lt, CmpOp::Lt));
+            for range in single.clone() {
+                single.extend(ends.premises.iter().map(|&premise| pool.all(BinOp::And, &[range, premise])));
+            }
+        }
         for &index in &ends.indices {
             let there = self.element(pool, array, index);
-            for (a, b) in [(here, there), (there, here)] {
-                let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, a, b));
+            for fact in facts(pool, here, there) {
                 add(pool, &single, fact, 1);
             }
+        }
+        if kind == Comparison::Equality {
+            return found;
         }
         // What is moved up to make room is compared with a register.
         let single = ends.singles(pool, k, CmpOp::Lt, CmpOp::Le);
