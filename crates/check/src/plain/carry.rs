@@ -9,7 +9,8 @@ use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
 use palisade_evidence::Invariants;
 use palisade_task::{FrameId, Task};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// A program of more edges is not looked at.
 const MAX_EDGES: usize = 100_000;
@@ -88,12 +89,9 @@ impl Carried {
         let said = said.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
         let known = reduced.origin.known.iter();
         let known = known.filter_map(|&(frame, loc, fact)| Some((*self.places.get(&(frame, loc))?, fact)));
-        let mut all: Vec<(LocId, ExprId)> = Vec::new();
-        for (loc, fact) in known.chain(said) {
-            if self.means_something(fact) && !all.contains(&(loc, fact)) {
-                all.push((loc, fact));
-            }
-        }
+        let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
+        let mut all: Vec<(LocId, ExprId)> = known.chain(said).collect();
+        all.retain(|&(loc, fact)| self.means_something(fact) && seen.insert((loc, fact)));
         all
     }
 
@@ -115,4 +113,27 @@ impl Carried {
         let i = var.0 as usize;
         i < self.known_vars || self.ghosts.contains(&i) || self.task.origin.pieces.contains_key(&var)
     }
+}
+
+/// More guesses are not added.
+const MANY_GUESSES: usize = 10_000;
+
+/// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
+/// not matter go away: what is said of one cut point of a loop is tried at the others, and where nothing is said,
+/// all that is said anywhere.
+pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &mut Vec<(LocId, ExprId)>) {
+    let graph = task.program.analyse();
+    let mut known: FxHashSet<(LocId, ExprId)> = said.iter().copied().collect();
+    let told: BTreeSet<LocId> = said.iter().map(|s| s.0).collect();
+    let mut more = Vec::new();
+    for &point in points {
+        let here = graph.innermost_loop(point);
+        let fits = |loc: LocId| !told.contains(&point) || graph.innermost_loop(loc) == here;
+        let new = said.iter().filter(|(loc, _)| fits(*loc)).map(|s| (point, s.1));
+        more.extend(new.filter(|guess| known.insert(*guess)));
+        if more.len() > MANY_GUESSES {
+            return;
+        }
+    }
+    said.extend(more);
 }

@@ -12,33 +12,28 @@ use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
 
 /// Checks a cover.
 pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
-    let mut list = carried.facts(reduced, None);
-    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
-    let mut states: Vec<(LocId, &[(VarId, Bounds)])> = Vec::new();
+    let mut states: Vec<(LocId, Vec<(VarId, Bounds)>)> = Vec::new();
     for (loc, values) in &cover.states {
-        let loc = carried.loc(*loc).ok_or_else(lost)?;
         if !values.iter().all(|v| carried.is_known(v.0)) {
             return Err(lost());
         }
-        known.entry(loc).or_default().insert(values);
-        states.push((loc, values.as_slice()));
+        states.push((carried.loc(*loc).ok_or_else(lost)?, values.clone()));
     }
     // Cut where the cover has states, too.
-    let mut at_states: Vec<LocId> = known.keys().copied().collect();
-    at_states.sort_unstable();
-    list.retain(|(loc, _)| !carried.task.is_end(*loc));
-    let mut prover = Prover::cut_at(carried, &list, &at_states, court);
-    let mut facts = Facts { at: BTreeMap::new(), ghosts: Vec::new() };
-    for &(loc, fact) in &list {
-        facts.at.entry(loc).or_default().push(fact);
+    let at_states: Vec<LocId> = states.iter().map(|s| s.0).collect();
+    let (mut prover, mut facts) = Prover::new(carried, carried.facts(reduced, None), &at_states, court);
+    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
+    for (loc, values) in &mut states {
+        // What no operation mentions holds what it held at the start, and does not matter.
+        values.retain(|v| !matches!(prover.encoder.layout.homes[v.0], Home::None));
+        known.entry(*loc).or_default().insert(values);
     }
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
@@ -47,7 +42,7 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     let entry = carried.task.body().entry;
     let initial = checker.prover.encoder.initial(&mut checker.prover.terms)?;
     if checker.prover.cuts.points.contains(&entry) {
-        checker.arrive(entry, initial)?;
+        checker.arrive(entry, entry, initial)?;
     } else {
         checker.paths(entry, initial)?;
     }
@@ -56,11 +51,11 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
         checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
     for loc in bare {
         checker.known.entry(loc).or_default().insert(&[]);
-        states.push((loc, &[][..]));
+        states.push((loc, Vec::new()));
     }
     for (loc, values) in states {
         let mut state = checker.prover.encoder.arbitrary(&mut checker.prover.terms);
-        for &(var, bounds) in values {
+        for (var, bounds) in values {
             checker.set(&mut state, var, bounds)?;
         }
         checker.learn(loc, &mut state);
@@ -139,7 +134,7 @@ impl Checker<'_> {
                 self.prover.impossible(&state, yes, || format!("an error at {loc} is not excluded"))?;
                 continue;
             }
-            for &edge in &self.prover.task.program.locs[loc].out {
+            for edge in self.prover.leading_on(loc) {
                 let next = self.prover.encoder.step(&mut self.prover.terms, &state, edge);
                 let Some(mut next) = next else { continue };
                 put_in(
@@ -153,7 +148,7 @@ impl Checker<'_> {
                 }
                 let dst = self.prover.task.program.edges[edge].dst;
                 if self.prover.cuts.points.contains(&dst) {
-                    self.arrive(dst, next)?;
+                    self.arrive(start, dst, next)?;
                 } else {
                     todo.push((dst, next));
                 }
@@ -164,7 +159,7 @@ impl Checker<'_> {
 
     /// Every state that arrives at a cut point must be in the set; a symbolic one may stand for
     /// several.
-    fn arrive(&mut self, loc: LocId, state: State) -> Result<(), Rejection> {
+    fn arrive(&mut self, from: LocId, loc: LocId, state: State) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
         // Each list of variables with their types and terms.
         let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
@@ -207,6 +202,14 @@ impl Checker<'_> {
                 }
             }
             let Some((found, types, bounds)) = here else {
+                for (vars, _, found) in &lists {
+                    let values = vars.iter().zip(found).map(|(v, &t)| {
+                        let name = &self.prover.task.program.vars[*v].name;
+                        format!("{name} = {}", evaluator.value(&self.prover.terms, t))
+                    });
+                    let values = values.collect::<Vec<_>>().join(", ");
+                    tracing::debug!("the plain twin: from {from} not covered at {loc}: {values}");
+                }
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let t = &mut self.prover.terms;

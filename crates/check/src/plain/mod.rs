@@ -33,7 +33,7 @@ pub fn check(task: &Task, certificate: &Certificate, court: &Court) -> Result<()
     match certificate {
         Certificate::Unrolling { bounds } => {
             let carried = Carried::new(task, None)?;
-            unrolled::check(&carried, bounds, court)
+            unrolled::check(task, &carried, bounds, court)
         }
         Certificate::OnlyRun => {
             let carried = Carried::new(task, None)?;

@@ -450,6 +450,52 @@ fn the_only_run_is_followed() {
     assert!(matches!(seen, Err(Rejection::GaveUp(_))), "{seen:?}");
 }
 
+/// Loops that reductions found not to matter have no bound; those that matter need one.
+#[test]
+fn loops_without_a_bound() {
+    let none = Certificate::Unrolling { bounds: Vec::new() };
+    for (body, right) in [
+        // Behind all errors.
+        ("if (__VERIFIER_nondet_int() > 2147483647) reach_error(); while (1) v++;", true),
+        ("while (1) v++; reach_error();", true),
+        ("while (v < 9) v++; reach_error();", false),
+        // Before an error that a constant excludes.
+        ("int y = 1; for (int i = 0; i < v; i++) ; if (y != 1) reach_error();", true),
+        ("int y = 1; for (int i = 0; i < v; i++) y = 2; if (y != 1) reach_error();", false),
+        // The condition of the loop is such a constant: the head moves to the next step.
+        ("int y = 1, z = 1; while (y) { z = v; if (z == y - 1 && z) reach_error(); z = y; }", true),
+        ("int y = 1, z = 1; while (y) { z = v; if (z == y - 1) reach_error(); z = y; }", false),
+    ] {
+        let task = task("volatile int v;", body);
+        let [_, twin, _] = checked(&task, &none);
+        if right {
+            assert_eq!(twin, Ok(()), "{body}");
+            assert_eq!(heads(&task), [], "{body}");
+        } else {
+            assert!(matches!(twin, Err(Rejection::Wrong(_))), "{body}: {twin:?}");
+        }
+    }
+}
+
+/// A cover may list variables that no operation mentions.
+#[test]
+fn covers_of_variables_that_nobody_uses() {
+    let body = |bad: u32| {
+        format!("int x = 0; while (__VERIFIER_nondet_int()) {{ if (x == {bad}) reach_error(); x = !x; }}")
+    };
+    for (bad, right) in [(2, true), (1, false)] {
+        let task = task("int unused = 7;", &body(bad));
+        let Certificate::Cover(mut cover) = cover(&task, "x", &[0, 1]) else { unreachable!() };
+        let unused = (named(&task, "unused"), Bounds::only(7));
+        for (_, state) in &mut cover.states {
+            state.push(unused);
+            state.sort_by_key(|s| s.0);
+        }
+        let certificate = Certificate::Cover(cover);
+        if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+    }
+}
+
 /// The proof of another program proves nothing.
 #[test]
 fn contracts_belong_to_their_program() {
