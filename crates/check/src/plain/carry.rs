@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// A program of more edges is not looked at.
-const MAX_EDGES: usize = 100_000;
+pub const MAX_EDGES: usize = 100_000;
 
 /// The whole task with everything that evidence about the reduced one can mention.
 pub struct Carried {
@@ -82,17 +82,21 @@ impl Carried {
         self.places.get(at).copied()
     }
 
-    /// The facts that mean something in the whole task: those of the evidence and what reductions
-    /// knew at loop heads.
-    pub fn facts(&self, reduced: &Task, invariants: Option<&Invariants>) -> Vec<(LocId, ExprId)> {
-        let said = invariants.map_or(&[][..], |i| &i.at[..]);
-        let said = said.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
+    /// The facts of the evidence that mean something in the whole task.
+    pub fn said(&self, invariants: &Invariants) -> Vec<(LocId, ExprId)> {
+        let said = invariants.at.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
+        self.meaningful(said)
+    }
+
+    /// What reductions knew at loop heads, as far as it means something in the whole task.
+    pub fn known(&self, reduced: &Task) -> Vec<(LocId, ExprId)> {
         let known = reduced.origin.known.iter();
         let known = known.filter_map(|&(frame, loc, fact)| Some((*self.places.get(&(frame, loc))?, fact)));
-        let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
-        let mut all: Vec<(LocId, ExprId)> = known.chain(said).collect();
-        all.retain(|&(loc, fact)| self.means_something(fact) && seen.insert((loc, fact)));
-        all
+        self.meaningful(known)
+    }
+
+    fn meaningful(&self, facts: impl Iterator<Item = (LocId, ExprId)>) -> Vec<(LocId, ExprId)> {
+        facts.filter(|f| self.means_something(f.1)).collect()
     }
 
     fn means_something(&self, fact: ExprId) -> bool {
@@ -115,25 +119,25 @@ impl Carried {
     }
 }
 
-/// More guesses are not added.
+/// With so many guesses, none are made where nothing is said.
 const MANY_GUESSES: usize = 10_000;
 
 /// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
-/// not matter go away: what is said of one cut point of a loop is tried at the others, and where nothing is said,
-/// all that is said anywhere.
-pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &mut Vec<(LocId, ExprId)>) {
+/// not matter go away: what is said of one location of a loop is tried at all its cut points, and where nothing is
+/// said, all that is said anywhere.
+pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -> Vec<(LocId, ExprId)> {
     let graph = task.program.analyse();
-    let mut known: FxHashSet<(LocId, ExprId)> = said.iter().copied().collect();
-    let told: BTreeSet<LocId> = said.iter().map(|s| s.0).collect();
-    let mut more = Vec::new();
+    let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
+    let mut guesses: Vec<(LocId, ExprId)> = Vec::new();
     for &point in points {
-        let here = graph.innermost_loop(point);
-        let fits = |loc: LocId| !told.contains(&point) || graph.innermost_loop(loc) == here;
-        let new = said.iter().filter(|(loc, _)| fits(*loc)).map(|s| (point, s.1));
-        more.extend(new.filter(|guess| known.insert(*guess)));
-        if more.len() > MANY_GUESSES {
-            return;
-        }
+        let near = |loc: LocId| {
+            loc == point
+                || graph.innermost_loop(loc).is_some_and(|head| graph.innermost_loop(point) == Some(head))
+        };
+        let told = said.iter().any(|s| near(s.0));
+        let here = said.iter().filter(|s| near(s.0) || (!told && guesses.len() < MANY_GUESSES));
+        let here: Vec<(LocId, ExprId)> = here.map(|s| (point, s.1)).collect();
+        guesses.extend(here.into_iter().filter(|guess| seen.insert(*guess)));
     }
-    said.extend(more);
+    guesses
 }

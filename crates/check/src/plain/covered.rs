@@ -11,7 +11,7 @@ use palisade_cfa::*;
 use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
@@ -19,22 +19,30 @@ const MAX_SPLIT: usize = 64;
 /// Checks a cover.
 pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
     let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
+    // What no operation of the reduced task mentions does not matter, and may hold something else in the whole one.
+    let mut mentioned: FxHashSet<VarId> = FxHashSet::default();
+    for edge in &reduced.program.edges {
+        reduced.program.visit_op(&edge.op, &mut |used| {
+            if let Use::Read(x) | Use::Write(x) | Use::Address(x) = used
+                && let Base::Var(var) = reduced.program.places[x].base
+            {
+                mentioned.insert(var);
+            }
+        });
+    }
     let mut states: Vec<(LocId, Vec<(VarId, Bounds)>)> = Vec::new();
+    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     for (loc, values) in &cover.states {
+        let values: Vec<_> = values.iter().copied().filter(|v| mentioned.contains(&v.0)).collect();
         if !values.iter().all(|v| carried.is_known(v.0)) {
             return Err(lost());
         }
-        states.push((carried.loc(*loc).ok_or_else(lost)?, values.clone()));
+        let loc = carried.loc(*loc).ok_or_else(lost)?;
+        known.entry(loc).or_default().insert(&values);
+        states.push((loc, values));
     }
-    // Cut where the cover has states, too.
-    let at_states: Vec<LocId> = states.iter().map(|s| s.0).collect();
-    let (mut prover, mut facts) = Prover::new(carried, carried.facts(reduced, None), &at_states, court);
-    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
-    for (loc, values) in &mut states {
-        // What no operation mentions holds what it held at the start, and does not matter.
-        values.retain(|v| !matches!(prover.encoder.layout.homes[v.0], Home::None));
-        known.entry(*loc).or_default().insert(values);
-    }
+    let at_states = states.iter().map(|s| s.0);
+    let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), court);
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
     }

@@ -44,23 +44,19 @@ pub struct Facts {
 }
 
 impl<'t> Prover<'t> {
-    /// Cuts the program where facts are, at further locations, and where cycles need it. Gives the facts to try at
-    /// the cut points, too.
+    /// Cuts the program at some locations, and where cycles need it. Gives the facts to try at the cut points, too.
     pub fn new(
-        carried: &'t Carried,
-        mut list: Vec<(LocId, ExprId)>,
-        further: &[LocId],
+        task: &'t Task,
+        points: impl Iterator<Item = LocId>,
+        said: &[(LocId, ExprId)],
         court: &'t Court,
     ) -> (Self, Facts) {
-        let task = &carried.task;
         let mut terms = Terms::plain();
-        let more: Vec<ExprId> = list.iter().map(|f| f.1).collect();
+        let more: Vec<ExprId> = said.iter().map(|f| f.1).collect();
         let encoder = Encoder::new(task, &more, &mut terms);
-        let points = list.iter().map(|f| f.0).chain(further.iter().copied());
         let cuts = Cuts::new(task, points.collect());
-        spread(task, &cuts.points, &mut list);
         let mut facts = Facts::default();
-        for (loc, fact) in list {
+        for (loc, fact) in spread(task, &cuts.points, said) {
             facts.at.entry(loc).or_default().push(fact);
         }
         (Prover { task, cuts, terms, encoder, court }, facts)
@@ -365,8 +361,10 @@ pub fn check(
     k: Option<u32>,
     court: &Court,
 ) -> Result<(), Rejection> {
-    let list = carried.facts(reduced, Some(invariants));
-    let (mut prover, mut facts) = Prover::new(carried, list, &[], court);
+    let said = carried.said(invariants);
+    let points = said.iter().map(|s| s.0);
+    let all = [carried.known(reduced), said.clone()].concat();
+    let (mut prover, mut facts) = Prover::new(&carried.task, points, &all, court);
     facts.ghosts = invariants.ghosts().collect();
     let segments = prover.weed(&mut facts)?;
     match k {

@@ -8,7 +8,7 @@
 //! run is then where another search starts, which leads through the loop once.
 
 use super::Rejection;
-use super::carry::Carried;
+use super::carry::{Carried, MAX_EDGES};
 use super::proof::Prover;
 use super::state::State;
 use crate::court::Court;
@@ -17,6 +17,7 @@ use palisade_logic::{Answer, Solver, Term, Value};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Checks bounds of loops.
 pub fn check(
@@ -27,9 +28,9 @@ pub fn check(
 ) -> Result<(), Rejection> {
     let bounds: BTreeMap<LocId, u32> =
         bounds.iter().filter_map(|&(loc, n)| Some((carried.loc(loc)?, n.saturating_add(1)))).collect();
-    let bounded: Vec<LocId> = bounds.keys().copied().collect();
-    let (prover, mut facts) = Prover::new(carried, carried.facts(reduced, None), &bounded, court);
-    let mut search = Search::new(carried, prover, bounds);
+    let (prover, mut facts) =
+        Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), court);
+    let mut search = Search::new(prover, bounds);
     let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
     search.follow(carried.task.body().entry, initial)?;
     if !search.unbounded.is_empty() {
@@ -46,14 +47,24 @@ pub fn check(
     search.conclude()
 }
 
-/// Checks that a program without inputs, followed to its end, meets no error.
-pub fn check_only_run(carried: &Carried, court: &Court) -> Result<(), Rejection> {
-    let (prover, _) = Prover::new(carried, Vec::new(), &[], court);
-    let bounds = prover.cuts.points.iter().map(|&point| (point, u32::MAX)).collect();
-    let mut search = Search { only_run: true, ..Search::new(carried, prover, bounds) };
-    let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
-    search.follow(carried.task.body().entry, initial)?;
-    search.conclude()
+/// Checks that a program without inputs, followed to its end, meets no error. Recursive calls are followed deeper
+/// as long as the run leads to one that is not.
+pub fn check_only_run(source: &Arc<Program>, court: &Court) -> Result<(), Rejection> {
+    let mut recursion = 0;
+    loop {
+        let task = Task::whole(source, recursion, MAX_EDGES);
+        let task = task.map_err(|error| Rejection::GaveUp(error.to_string()))?;
+        let (prover, _) = Prover::new(&task, std::iter::empty(), &[], court);
+        let bounds = prover.cuts.points.iter().map(|&point| (point, u32::MAX)).collect();
+        let mut search = Search { only_run: true, ..Search::new(prover, bounds) };
+        let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
+        search.follow(task.body().entry, initial)?;
+        let cut = search.impossible.iter().any(|(loc, _)| task.cuts.contains(loc));
+        if !cut || !task.recursion_cut {
+            return search.conclude();
+        }
+        recursion += recursion / 2 + 1;
+    }
 }
 
 /// A search through a program.
@@ -71,8 +82,8 @@ struct Search<'t> {
 }
 
 impl<'t> Search<'t> {
-    fn new(carried: &Carried, prover: Prover<'t>, bounds: BTreeMap<LocId, u32>) -> Self {
-        let graph = carried.task.program.analyse();
+    fn new(prover: Prover<'t>, bounds: BTreeMap<LocId, u32>) -> Self {
+        let graph = prover.task.program.analyse();
         Search { prover, graph, bounds, only_run: false, unbounded: BTreeSet::new(), impossible: Vec::new() }
     }
 

@@ -439,6 +439,10 @@ fn the_only_run_is_followed() {
     let body = |bad: u32| format!("int x = 0; while (x < 5) x++; if (x == {bad}) reach_error();");
     accepted(&task("", &body(4)), &Certificate::OnlyRun);
     refused(&task("", &body(5)), &Certificate::OnlyRun);
+    // Deeper than the task follows.
+    let calls = "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }";
+    accepted(&task(calls, "if (f(7) != 13) reach_error();"), &Certificate::OnlyRun);
+    refused(&task(calls, "if (f(7) == 13) reach_error();"), &Certificate::OnlyRun);
     let choice = task("", "int x = __VERIFIER_nondet_int(); if (x == 3) reach_error();");
     let budget = Budget::unlimited();
     assert!(reduced(&choice, &Certificate::OnlyRun, &Court::new(&budget)).is_err());
