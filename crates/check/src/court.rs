@@ -408,6 +408,17 @@ mod tests {
         assert!(matches!(ask(&Court::repeating(&budget, record[..2].to_vec()))[2], Answer::Unknown(_)));
     }
 
+    /// What the fast solver is said to have found impossible has a model.
+    #[test]
+    fn contradiction_by_the_plain_solver_is_noticed() {
+        let s = &mut Terms::new();
+        let (x, y) = (s.var("x", Sort::BitVec(16)), s.var("y", Sort::BitVec(16)));
+        let below = s.ult(x, y);
+        let court = Court::confirming(&Budget::unlimited());
+        assert!(court.confirmed(s, &[below], &[]).is_err());
+        assert!(court.dispute().is_some());
+    }
+
     #[test]
     fn another_solver_is_asked_and_contradiction_is_noticed() {
         let program = |text: &str| Program { path: "sh".into(), args: vec!["-c".into(), text.into()] };

@@ -119,25 +119,44 @@ impl Carried {
     }
 }
 
-/// With so many guesses, none are made where nothing is said.
-const MANY_GUESSES: usize = 10_000;
-
 /// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
 /// not matter go away: what is said of one location of a loop is tried at all its cut points, and where nothing is
-/// said, all that is said anywhere.
+/// said, what is said elsewhere of variables that the loop does not assign.
 pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -> Vec<(LocId, ExprId)> {
-    let graph = task.program.analyse();
+    let p = &task.program;
+    let graph = p.analyse();
     let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
     let mut guesses: Vec<(LocId, ExprId)> = Vec::new();
     for &point in points {
-        let near = |loc: LocId| {
-            loc == point
-                || graph.innermost_loop(loc).is_some_and(|head| graph.innermost_loop(point) == Some(head))
-        };
-        let told = said.iter().any(|s| near(s.0));
-        let here = said.iter().filter(|s| near(s.0) || (!told && guesses.len() < MANY_GUESSES));
-        let here: Vec<(LocId, ExprId)> = here.map(|s| (point, s.1)).collect();
-        guesses.extend(here.into_iter().filter(|guess| seen.insert(*guess)));
+        let head = graph.innermost_loop(point);
+        let near = |loc: LocId| loc == point || (head.is_some() && graph.innermost_loop(loc) == head);
+        let mut here: Vec<ExprId> = said.iter().filter(|s| near(s.0)).map(|s| s.1).collect();
+        if let (true, Some(head)) = (here.is_empty(), head) {
+            let body = graph.loop_body(p, head).iter().flat_map(|loc| &p.locs[*loc].out);
+            let mut assigned: FxHashSet<VarId> = FxHashSet::default();
+            for edge in body {
+                p.visit_op(&p.edges[*edge].op, &mut |used| {
+                    if let Use::Write(place) = used
+                        && let Base::Var(var) = p.places[place].base
+                    {
+                        assigned.insert(var);
+                    }
+                });
+            }
+            let untouched = |fact: &ExprId| {
+                let mut untouched = true;
+                p.visit_op(&Op::Assume { cond: *fact }, &mut |used| {
+                    if let Use::Read(place) = used
+                        && let Base::Var(var) = p.places[place].base
+                    {
+                        untouched &= !assigned.contains(&var);
+                    }
+                });
+                untouched
+            };
+            here.extend(said.iter().map(|s| s.1).filter(untouched));
+        }
+        guesses.extend(here.into_iter().map(|fact| (point, fact)).filter(|guess| seen.insert(*guess)));
     }
     guesses
 }

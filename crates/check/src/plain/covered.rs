@@ -5,13 +5,14 @@ use super::carry::Carried;
 use super::expr::constant;
 use super::proof::{Facts, Prover};
 use super::state::{Home, State};
-use crate::court::Court;
+use crate::court::{Court, Juror};
 use crate::states::{Known, contradict, within};
 use palisade_cfa::*;
 use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
@@ -46,11 +47,12 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
     }
+    let known = known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
     let mut checker = Checker { prover, known, facts };
     let entry = carried.task.body().entry;
     let initial = checker.prover.encoder.initial(&mut checker.prover.terms)?;
     if checker.prover.cuts.points.contains(&entry) {
-        checker.arrive(entry, entry, initial)?;
+        checker.arrive(&mut checker.prover.solver(), entry, entry, initial)?;
     } else {
         checker.paths(entry, initial)?;
     }
@@ -58,7 +60,9 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     let bare: Vec<LocId> =
         checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
     for loc in bare {
-        checker.known.entry(loc).or_default().insert(&[]);
+        let mut anything = Known::default();
+        anything.insert(&[]);
+        checker.known.insert(loc, Rc::new(anything));
         states.push((loc, Vec::new()));
     }
     for (loc, values) in states {
@@ -74,7 +78,7 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
 
 struct Checker<'t> {
     prover: Prover<'t>,
-    known: FxHashMap<LocId, Known>,
+    known: FxHashMap<LocId, Rc<Known>>,
     facts: Facts,
 }
 
@@ -134,13 +138,20 @@ impl Checker<'_> {
 
     /// Follows all loop-free paths from a location, one by one.
     fn paths(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
+        // One solver for all, since paths share their beginnings.
+        let mut solver = self.prover.solver();
         let mut todo = vec![(start, state)];
         while let Some((loc, state)) = todo.pop() {
             self.prover.look()?;
             if self.prover.task.is_end(loc) {
-                let yes = self.prover.terms.tru();
-                self.prover.impossible(&state, yes, || format!("an error at {loc} is not excluded"))?;
-                continue;
+                let guard = state.guard(&mut self.prover.terms);
+                match solver.check(&mut self.prover.terms, &[guard]) {
+                    Answer::Unsat => continue,
+                    Answer::Sat => {
+                        return Err(Rejection::Wrong(format!("an error at {loc} is not excluded")));
+                    }
+                    Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                }
             }
             for edge in self.prover.leading_on(loc) {
                 let next = self.prover.encoder.step(&mut self.prover.terms, &state, edge);
@@ -156,7 +167,9 @@ impl Checker<'_> {
                 }
                 let dst = self.prover.task.program.edges[edge].dst;
                 if self.prover.cuts.points.contains(&dst) {
-                    self.arrive(start, dst, next)?;
+                    solver.push();
+                    self.arrive(&mut solver, start, dst, next)?;
+                    solver.pop();
                 } else {
                     todo.push((dst, next));
                 }
@@ -167,7 +180,13 @@ impl Checker<'_> {
 
     /// Every state that arrives at a cut point must be in the set; a symbolic one may stand for
     /// several.
-    fn arrive(&mut self, from: LocId, loc: LocId, state: State) -> Result<(), Rejection> {
+    fn arrive(
+        &mut self,
+        solver: &mut Juror<'_>,
+        from: LocId,
+        loc: LocId,
+        state: State,
+    ) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
         // Each list of variables with their types and terms.
         let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
@@ -186,7 +205,6 @@ impl Checker<'_> {
                 return Ok(());
             }
         }
-        let mut solver = self.prover.solver();
         let guard = state.guard(&mut self.prover.terms);
         solver.assert(&mut self.prover.terms, guard);
         for _ in 0..MAX_SPLIT {

@@ -87,6 +87,15 @@ fn induction(k: u32, invariants: Invariants) -> Certificate {
     Certificate::KInduction { k, invariants }
 }
 
+/// The first step is an error.
+#[test]
+fn an_error_at_the_very_start() {
+    let wrong = task("", "reach_error();");
+    refused(&wrong, &bounds(&wrong, 0));
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
+    refused(&wrong, &induction(1, facts(&wrong, &[])));
+}
+
 /// An error before the first loop head.
 #[test]
 fn the_way_to_the_first_loop_is_followed() {
@@ -187,6 +196,76 @@ fn branches_that_overlap() {
         ));
         refused(&task, &bounds(&task, 0));
         refused(&task, &Certificate::Invariants(facts(&task, &[])));
+    }
+    // The second branch is the first to meet the other again.
+    let late = automaton(
+        "fn main() -> i32 { local x: i32; local y: i32; s -> t: input x; t -> a: y = 1; a -> b: assume x < 5;
+         a -> m: assume x < 9; b -> m: y = 2; m -> d: check assertion y != 2; d -> exit: return 0; } entry main;",
+    );
+    refused(&late, &bounds(&late, 0));
+    // Branches to the same place that do different things.
+    for (one, other) in [(1, 2), (2, 1)] {
+        let same = automaton(&format!(
+            "fn main() -> i32 {{ local y: i32; s -> a: y = 0; a -> m: y = {one}; a -> m: y = {other};
+             m -> d: check assertion y != 2; d -> exit: return 0; }} entry main;"
+        ));
+        refused(&same, &bounds(&same, 0));
+    }
+}
+
+/// Operations that C makes seldom.
+#[test]
+fn registers_in_whole_and_in_part() {
+    let text = |condition: &str| {
+        format!(
+            "fn main() -> i32 {{ local x: i32; local z: u8; s -> t: input x; t -> a: zero x;
+             a -> b: check assertion {condition}; b -> exit: return 0; }} entry main;"
+        )
+    };
+    let (zero, one) = (automaton(&text("x == 0")), automaton(&text("x == 1")));
+    accepted(&zero, &bounds(&zero, 0));
+    refused(&one, &bounds(&one, 0));
+    // Instead of that, the lowest byte is set.
+    for (condition, right) in [("(x & 255) == 7", true), ("x == 7", false), ("(x & 256) == 0", false)] {
+        let mut program = palisade_cfa::text::parse(&text(condition)).unwrap_or_else(|e| panic!("{e:?}"));
+        let var = |name: &str| program.vars.iter_enumerated().find(|(_, v)| &*v.name == name).map(|v| v.0);
+        let (x, z) = (var("x").expect("a register"), var("z").expect("another"));
+        let byte = Place { base: Base::Var(x), path: Default::default(), ty: program.vars[z].ty, bits: None };
+        let (dst, src) = (program.places.push(byte), program.int(IntTy { bits: 8, signed: false }, 7));
+        for edge in program.edges.iter_mut().filter(|e| matches!(e.op, Op::Zero { .. })) {
+            edge.op = Op::Assign { dst, src };
+        }
+        let task = palisade_reduce::task(&Arc::new(program), 2, 10_000).expect("small");
+        let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
+        assert_eq!(twin.is_ok(), right, "{condition}: {twin:?}");
+    }
+}
+
+/// Variables that live at the same time are different objects.
+#[test]
+fn lives_have_numbers_of_their_own() {
+    let body = "int x = 0, y = 0; int *p = &x, *q = &y; while (__VERIFIER_nondet_int()) { *p = 1; *q = 5;
+        if (*p == 1) { int *none = 0; *none = 1; } }";
+    let text = format!("{HEAD} int main(void) {{ {body} return 0; }}");
+    let property = Property::named("valid-deref").expect("there is such a property");
+    let source = Arc::new(compile(&text, &property, DataModel::Lp64));
+    let wrong = palisade_reduce::task(&source, 2, 10_000).expect("small");
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
+}
+
+/// A pointer that was not set points to no object that is made later.
+#[test]
+fn pointers_that_were_not_set() {
+    let globals = "void *malloc(unsigned long); int g;";
+    let body = |other: &str| {
+        format!(
+            "{{ int *p; int *q = malloc(4), *o = {other}; if (q) {{ *o = 1; *p = 2; if (*o != 1) reach_error(); }} }}"
+        )
+    };
+    for (other, right) in [("q", true), ("&g", false)] {
+        let task = task(globals, &body(other));
+        let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
+        assert_eq!(twin.is_ok(), right, "{other}: {twin:?}");
     }
 }
 
@@ -392,7 +471,7 @@ fn what_is_left_open_is_left_open() {
 fn unknown_functions_do_what_they_like() {
     let globals =
         "struct two { int a, b; }; int ext(int *); struct two pair(void); void keep(int *); void again(void);
-        double sin(double); long read(int, void *, unsigned long); int g; int *kept;";
+        double sin(double); long read(int, void *, unsigned long); int pipe(int *); int g; int *kept;";
     for body in [
         "int x = 1; ext(&x); if (x == 7) reach_error();",
         "int t[3] = {1, 2, 3}; ext(t); if (t[2] == 7) reach_error();",
@@ -401,6 +480,7 @@ fn unknown_functions_do_what_they_like() {
         "struct two p = {1, 2}; ext(&p.a); if (p.a == 7) reach_error();",
         "int x = 1; keep(&x); x = 2; again(); if (x == 7) reach_error();",
         "char t[4] = {1, 2, 3, 4}; read(0, t, 3); if (t[2] == 7) reach_error();",
+        "int t[4] = {1, 2, 3, 4}; pipe(t); if (t[1] == 7) reach_error();",
         "int x = 1; int *p = &x; int **pp = &p; ext((int *)pp); if (x == 7) reach_error();",
         "double d = 1; d = sin(d); if (d == 0.5) reach_error();",
         "int x; if (x == 7) reach_error();",
@@ -532,6 +612,7 @@ fn outlined_functions_may_do_all_they_did() {
         "if (gives(__VERIFIER_nondet_int()) == 2) reach_error();",
         "if (busy(__VERIFIER_nondet_int()) == 2) reach_error();",
         "g = (int)busy(3); int x = g; g = 5; sets(); if (g != 5) reach_error(); h = x;",
+        "sets(); if (g == 2) fails(3);",
     ] {
         // A function that is never asked about is left out, whatever the others are.
         let text = format!("{HEAD}{globals} int main(void) {{ busy(1); {body} return 0; }}");
@@ -541,5 +622,14 @@ fn outlined_functions_may_do_all_they_did() {
         };
         let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
         assert!(matches!(result, Err(Rejection::Wrong(_))), "{body}: {result:?}");
+    }
+    // What sets a variable that matters is followed.
+    for (bad, right) in [(2, false), (1, true)] {
+        let body = format!("busy(1); sets(); if (g == {bad}) reach_error();");
+        let text = format!("{HEAD}{globals} int main(void) {{ {body} return 0; }}");
+        let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
+        let task = palisade_reduce::outline::task(&source, 0, 10_000, 0).expect("something is outlined");
+        let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
+        assert_eq!(result.is_ok(), right, "{body}: {result:?}");
     }
 }
