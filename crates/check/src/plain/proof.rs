@@ -16,7 +16,7 @@ use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// A proof of more terms is left to the fast encoder.
-const MANY_TERMS: usize = 1_000_000;
+const MANY_TERMS: usize = 4_000_000;
 
 /// A task and what is needed to follow it.
 pub struct Prover<'t> {
