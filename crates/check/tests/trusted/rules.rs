@@ -422,7 +422,8 @@ fn covers_by_bounds_are_left_by_nothing() {
         }
         let wrong = ["<", "<=", "=="].map(|op| format!("x {op} {}", if op == "<" { next } else { lo }));
         let more = [">", ">=", "=="].map(|op| format!("x {op} {}", if op == ">" { last } else { hi }));
-        for bad in wrong.iter().chain(&more) {
+        let next_to = [format!("x > {lo} && x == {next}"), format!("x < {hi} && x == {last}")];
+        for bad in wrong.iter().chain(&more).chain(&next_to) {
             let task = body(bad);
             refused(&task, &ranges(&task, "x", all));
             refused(&task, &ranges(&task, "x", &[(low, high)]));
