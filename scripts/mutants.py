@@ -34,12 +34,15 @@ pub(crate) fn is(number: u32) -> bool {
 
 def mutants(path):
     """Three lines each, under the name of a file in brackets: what is broken, the place, and the replacement. The
-    place stands between « and » in some of its surroundings, of which … leaves out a part."""
+    place stands between « and » in some of its surroundings, of which … leaves out a part. A fourth line `same:` says
+    why no answer can differ; such a mutant is not tried."""
     found, file, lines = [], None, []
     for number, line in enumerate(open(path, encoding="utf-8"), 1):
         line = line.rstrip("\n")
         if line.startswith("["):
             file = line.strip("[]")
+        elif line.strip().startswith("same: ") and found and not lines:
+            found[-1]["same"] = line.strip()[len("same: "):]
         elif line and not line.startswith("#"):
             lines.append(line.strip())
             if len(lines) == 3:
@@ -188,7 +191,7 @@ def main():
     kept = os.path.join(args.work, "results.json")
     results = {} if args.again or not os.path.exists(kept) else json.load(open(kept))
     for mutant in found:
-        if results.get(mutant["key"]) or not re.search(args.only, mutant["file"] + " " + mutant["what"]):
+        if "same" in mutant or results.get(mutant["key"]) or not re.search(args.only, mutant["file"] + " " + mutant["what"]):
             continue
         names = next(names for pattern, names in ASKED if re.match(pattern, mutant["file"]))
         noticed = None
@@ -204,8 +207,9 @@ def main():
         results[mutant["key"]] = noticed
         json.dump(results, open(kept, "w"), indent=0)
         print(f"{mutant['number']:4} {mutant['file']}: {mutant['what']}: {noticed or 'NOT NOTICED'}", flush=True)
-    left = [m for m in found if not results.get(m["key"])]
-    print(f"{len(found) - len(left)} of {len(found)} are noticed")
+    differ = [m for m in found if "same" not in m]
+    left = [m for m in differ if not results.get(m["key"])]
+    print(f"{len(differ) - len(left)} of {len(differ)} are noticed")
     if args.table:
         table(args.table, found, results)
     sys.exit(1 if left else 0)
@@ -213,17 +217,20 @@ def main():
 
 def table(path, found, results):
     code = lambda text: "`" + text.replace("|", "\\|") + "`"
-    seen = [m for m in found if m["key"] in results]
-    noticed = sum(bool(results[m["key"]]) for m in seen)
+    seen = [m for m in found if m["key"] in results or "same" in m]
+    differ = [m for m in seen if "same" not in m]
+    noticed = sum(bool(results[m["key"]]) for m in differ)
+    said = lambda m: m["same"] if "same" in m else results[m["key"]] or "**nobody**"
     lines = ["# What the tests notice", "",
              "`scripts/mutants.py --table docs/mutants.md` wrote this: each row is a place of the encoders, the reductions or the",
              "checkers that was replaced as said, and a test that noticed.",
-             f"Of {len(found)} mutants {len(seen)} were tried, and {noticed} of these are noticed.", ""]
+             f"Of {len(found)} mutants {len(differ)} were tried, and {noticed} of these are noticed; {len(seen) - len(differ)}"
+             " cannot change an answer, for the reason that stands instead of a test.", ""]
     for file in dict.fromkeys(m["file"] for m in seen):
         lines += [f"## {file}", "", "| broken | was | is | noticed by |", "|---|---|---|---|"]
         for m in (m for m in seen if m["file"] == file):
             old = m["find"].split("«")[1].split("»")[0]
-            lines.append(f"| {m['what']} | {code(old)} | {code(m['new'])} | {results[m['key']] or '**nobody**'} |")
+            lines.append(f"| {m['what']} | {code(old)} | {code(m['new'])} | {said(m)} |")
         lines.append("")
     with open(path, "w", encoding="utf-8") as out:
         out.write("\n".join(lines))

@@ -3,7 +3,8 @@
 //! Most answers only say where to look next; that something is impossible is what a verdict rests on. A
 //! court *searches* with the fast solver. It *confirms* by letting the plain solver find the same, with
 //! a proof that is checked ([`palisade_logic::plain`]), as long as that does not take too much; and
-//! another solver has to agree, if one was named. A *plain* court asks the plain solver alone.
+//! another solver has to agree, if one was named. A *plain* court asks the plain solver alone, and stops when its
+//! budget does.
 //!
 //! A check can be *recorded* and *repeated*: then too the plain solver alone decides, and the proofs that
 //! it found the first time serve the second time instead of a search.
@@ -17,7 +18,8 @@ use palisade_logic::{
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the plain solver may use for one question, beside the budget.
+/// What the plain solver may use for one question, beside the budget: conflicts where it confirms what the fast one
+/// found, and memory.
 const CONFLICTS: u64 = 20_000;
 const BYTES: u64 = 256 << 20;
 
@@ -155,7 +157,7 @@ impl Court {
             }
             Mode::Plain => {
                 let mut plain = PlainSolver::new();
-                plain.set_limits(self.plain_limits());
+                plain.set_limits(Limits { memory: Some(BYTES), ..self.limits() });
                 Who::Plain(Box::new(plain))
             }
             Mode::Record(_) | Mode::Repeat(_) => Who::Record(None),
@@ -404,6 +406,17 @@ mod tests {
         let answers = ask(&Court::repeating(&budget, exchanged));
         assert!(matches!(answers[0], Answer::Unknown(_)) && matches!(answers[2], Answer::Unknown(_)));
         assert!(matches!(ask(&Court::repeating(&budget, record[..2].to_vec()))[2], Answer::Unknown(_)));
+    }
+
+    /// What the fast solver is said to have found impossible has a model.
+    #[test]
+    fn contradiction_by_the_plain_solver_is_noticed() {
+        let s = &mut Terms::new();
+        let (x, y) = (s.var("x", Sort::BitVec(16)), s.var("y", Sort::BitVec(16)));
+        let below = s.ult(x, y);
+        let court = Court::confirming(&Budget::unlimited());
+        assert!(court.confirmed(s, &[below], &[]).is_err());
+        assert!(court.dispute().is_some());
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     if args.all {
         let ask = |program: &Arc<Program>, part: &Budget| {
             let mut settled = settle_in(program, property, part);
-            settled.confirm(other.as_ref(), &|| watchdog::some_more(budget, 0, LEAST));
+            settled.confirm(other.as_ref(), &|| watchdog::slice(budget, LEAST));
             if let Verdict::False(_) = settled.verdict {
                 last_word.know_first(&settled.verdict);
             }
@@ -135,8 +135,9 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
         settled = settled.strictly(&program);
     }
     last_word.know(&settled.verdict);
-    let some_more = || watchdog::some_more(budget, MORE, LEAST);
-    settled.found_after = Some(watchdog::cpu_time());
+    let found_after = watchdog::cpu_time();
+    let some_more = || watchdog::slice(budget, (found_after * MORE).max(LEAST));
+    settled.found_after = Some(found_after);
     settled.confirm(other.as_ref(), &some_more);
     if let (Verdict::True, Some((_, also))) = (&settled.verdict, &mut also) {
         also.confirm(other.as_ref(), &some_more);
@@ -268,10 +269,10 @@ fn write_files(args: &CheckArgs, findings: &[Finding<'_>]) -> bool {
 /// How long a stopped computation may take to come back.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Each of the two ways to a second opinion may take as much time as was taken before, so many times, and at
-/// least some.
-const MORE: u32 = 1;
-const LEAST: Duration = Duration::from_millis(500);
+/// Each of the two ways to a second opinion may take as much time as it took to find the proof, so many times, and
+/// at least some.
+const MORE: u32 = 3;
+const LEAST: Duration = Duration::from_secs(2);
 
 /// The verdict line, or the JSON document: printed once in the life of the process.
 pub struct LastWord(Arc<Spoken>);

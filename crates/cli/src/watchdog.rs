@@ -23,15 +23,6 @@ pub fn watch_clock(budget: &Budget, wall: Duration) {
     stop_when(budget, move || (start.elapsed() >= wall).then_some(Stop::Time));
 }
 
-/// A budget for something less urgent: some times the CPU time that was used until now, and at least a
-/// certain time. It ends with the other one too.
-pub fn some_more(budget: &Budget, times: u32, least: Duration) -> Budget {
-    let more = budget.child();
-    let end = cpu_time() + (cpu_time() * times).max(least);
-    stop_when(&more, move || (cpu_time() >= end).then_some(Stop::Time));
-    more
-}
-
 /// A budget for a part of a computation: so much CPU time from now on. It ends with the whole too.
 pub fn slice(budget: &Budget, cpu: Duration) -> Budget {
     let part = budget.child();

@@ -39,6 +39,8 @@ pub fn lives(task: &mut Task) -> bool {
         _ => {}
     };
     let at = available(p, &graph, task.body().entry, Set::empty(locals.len()), step);
+    let heap_asked = |e: ExprId| matches!(p.exprs[e].kind, ExprKind::HeapEmpty | ExprKind::HeapTracked);
+    let empty = heapless && asked.iter().any(|&(_, e)| heap_asked(e));
     let mut used: BTreeSet<VarId> = BTreeSet::new();
     let mut answers: FxHashMap<EdgeId, Vec<(ExprId, ExprId)>> = FxHashMap::default();
     for (edge, e) in asked {
@@ -82,6 +84,11 @@ pub fn lives(task: &mut Task) -> bool {
         task.program.edges[edge].op = rewriter.op(&mut task.program, &op);
     }
     let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
+    if empty {
+        let fact = task.program.add_expr(Scalar::BOOL, ExprKind::HeapEmpty);
+        let origin = &mut task.origin;
+        origin.known.extend(heads.iter().map(|&h| (origin.frames_of[h], origin.locs[h], fact)));
+    }
     for var in used {
         let alive = |head: &&LocId| at[**head].as_ref().is_some_and(|set| set.contains(locals[&var]));
         let heads: Vec<LocId> = heads.iter().filter(alive).copied().collect();

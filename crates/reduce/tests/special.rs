@@ -73,6 +73,7 @@ fn values_that_are_known() {
             "int i = __VERIFIER_nondet_int() & 1; int *p = &t[i]; i = i + 1; if (*p == 2) reach_error();",
             "int i = __VERIFIER_nondet_int() & 1; int *p = &t[i]; i = i + 1; if (*p == 1) reach_error();",
             "*gp = __VERIFIER_nondet_int() & 1; if (g == 0) reach_error();",
+            "g = __VERIFIER_nondet_int() & 1; if (*gp == 0) reach_error();",
             "int x = __VERIFIER_nondet_int() & 1, y = x; x = 3; if (y == 1) reach_error();",
             "int x = 2, y; if (__VERIFIER_nondet_int() & 1) x = 3; y = x; if (y == 3) reach_error();",
             "int x = 2; int *p = &x; *p = 4; if (x == 4) reach_error();",
@@ -85,13 +86,15 @@ fn values_that_are_known() {
 fn records_that_are_split_or_not() {
     all(
         "union number { int i; float f; struct { short low, high; } s; unsigned char b[4]; };
-         union wide { long l; struct { int a, b; } s; } wide = {0x500000007}; struct pair gs = {6, 7};
+         union wide { long l; struct { int a, b; } s; } wide = {0x500000007}; struct pair gs = {6, 7}, *to_gs = &gs;
          struct nest { struct { int x, y; } in; int z; unsigned f1 : 3; unsigned f2 : 5; } nest = {{1, 2}, 3, 4, 5};",
         &[
             "union number u; u.f = 1.0f; if (u.i == 0x3f800000) reach_error();",
             "union number u; u.i = 0x10002; if (u.s.high == 1 && u.s.low == 2) reach_error();",
             "union number u; u.i = 0x10002; if (u.b[2] == 1) reach_error();",
             "if (wide.s.b == 5) reach_error();",
+            "union wide w; w.l = 0x500000007; if (w.s.b == 5) reach_error();",
+            "to_gs->b = 9; if (gs.b == 9) reach_error();",
             "if (gs.b == 7 && gs.a == 6) reach_error();",
             "if (nest.in.y == 2 && nest.in.x == 1 && nest.z == 3) reach_error();",
             "if (nest.f1 == 4 && nest.f2 == 5) reach_error();",

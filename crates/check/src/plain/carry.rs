@@ -9,10 +9,11 @@ use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
 use palisade_evidence::Invariants;
 use palisade_task::{FrameId, Task};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// A program of more edges is not looked at.
-const MAX_EDGES: usize = 100_000;
+pub const MAX_EDGES: usize = 100_000;
 
 /// The whole task with everything that evidence about the reduced one can mention.
 pub struct Carried {
@@ -81,20 +82,21 @@ impl Carried {
         self.places.get(at).copied()
     }
 
-    /// The facts that mean something in the whole task: those of the evidence and what reductions
-    /// knew at loop heads.
-    pub fn facts(&self, reduced: &Task, invariants: Option<&Invariants>) -> Vec<(LocId, ExprId)> {
-        let said = invariants.map_or(&[][..], |i| &i.at[..]);
-        let said = said.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
+    /// The facts of the evidence that mean something in the whole task.
+    pub fn said(&self, invariants: &Invariants) -> Vec<(LocId, ExprId)> {
+        let said = invariants.at.iter().filter_map(|&(loc, fact)| Some((self.loc(loc)?, fact)));
+        self.meaningful(said)
+    }
+
+    /// What reductions knew at loop heads, as far as it means something in the whole task.
+    pub fn known(&self, reduced: &Task) -> Vec<(LocId, ExprId)> {
         let known = reduced.origin.known.iter();
         let known = known.filter_map(|&(frame, loc, fact)| Some((*self.places.get(&(frame, loc))?, fact)));
-        let mut all: Vec<(LocId, ExprId)> = Vec::new();
-        for (loc, fact) in known.chain(said) {
-            if self.means_something(fact) && !all.contains(&(loc, fact)) {
-                all.push((loc, fact));
-            }
-        }
-        all
+        self.meaningful(known)
+    }
+
+    fn meaningful(&self, facts: impl Iterator<Item = (LocId, ExprId)>) -> Vec<(LocId, ExprId)> {
+        facts.filter(|f| self.means_something(f.1)).collect()
     }
 
     fn means_something(&self, fact: ExprId) -> bool {
@@ -115,4 +117,46 @@ impl Carried {
         let i = var.0 as usize;
         i < self.known_vars || self.ghosts.contains(&i) || self.task.origin.pieces.contains_key(&var)
     }
+}
+
+/// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
+/// not matter go away: what is said of one location of a loop is tried at all its cut points, and where nothing is
+/// said, what is said elsewhere of variables that the loop does not assign.
+pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -> Vec<(LocId, ExprId)> {
+    let p = &task.program;
+    let graph = p.analyse();
+    let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
+    let mut guesses: Vec<(LocId, ExprId)> = Vec::new();
+    for &point in points {
+        let head = graph.innermost_loop(point);
+        let near = |loc: LocId| loc == point || (head.is_some() && graph.innermost_loop(loc) == head);
+        let mut here: Vec<ExprId> = said.iter().filter(|s| near(s.0)).map(|s| s.1).collect();
+        if let (true, Some(head)) = (here.is_empty(), head) {
+            let body = graph.loop_body(p, head).iter().flat_map(|loc| &p.locs[*loc].out);
+            let mut assigned: FxHashSet<VarId> = FxHashSet::default();
+            for edge in body {
+                p.visit_op(&p.edges[*edge].op, &mut |used| {
+                    if let Use::Write(place) = used
+                        && let Base::Var(var) = p.places[place].base
+                    {
+                        assigned.insert(var);
+                    }
+                });
+            }
+            let untouched = |fact: &ExprId| {
+                let mut untouched = true;
+                p.visit_op(&Op::Assume { cond: *fact }, &mut |used| {
+                    if let Use::Read(place) = used
+                        && let Base::Var(var) = p.places[place].base
+                    {
+                        untouched &= !assigned.contains(&var);
+                    }
+                });
+                untouched
+            };
+            here.extend(said.iter().map(|s| s.1).filter(untouched));
+        }
+        guesses.extend(here.into_iter().map(|fact| (point, fact)).filter(|guess| seen.insert(*guess)));
+    }
+    guesses
 }

@@ -5,49 +5,54 @@ use super::carry::Carried;
 use super::expr::constant;
 use super::proof::{Facts, Prover};
 use super::state::{Home, State};
-use crate::court::Court;
+use crate::court::{Court, Juror};
 use crate::states::{Known, contradict, within};
 use palisade_cfa::*;
 use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
 
 /// Checks a cover.
 pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
-    let mut list = carried.facts(reduced, None);
-    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
-    let mut states: Vec<(LocId, &[(VarId, Bounds)])> = Vec::new();
+    // What no operation of the reduced task mentions does not matter, and may hold something else in the whole one.
+    let mut mentioned: FxHashSet<VarId> = FxHashSet::default();
+    for edge in &reduced.program.edges {
+        reduced.program.visit_op(&edge.op, &mut |used| {
+            if let Use::Read(x) | Use::Write(x) | Use::Address(x) = used
+                && let Base::Var(var) = reduced.program.places[x].base
+            {
+                mentioned.insert(var);
+            }
+        });
+    }
+    let mut states: Vec<(LocId, Vec<(VarId, Bounds)>)> = Vec::new();
+    let mut known: FxHashMap<LocId, Known> = FxHashMap::default();
     for (loc, values) in &cover.states {
-        let loc = carried.loc(*loc).ok_or_else(lost)?;
+        let values: Vec<_> = values.iter().copied().filter(|v| mentioned.contains(&v.0)).collect();
         if !values.iter().all(|v| carried.is_known(v.0)) {
             return Err(lost());
         }
-        known.entry(loc).or_default().insert(values);
-        states.push((loc, values.as_slice()));
+        let loc = carried.loc(*loc).ok_or_else(lost)?;
+        known.entry(loc).or_default().insert(&values);
+        states.push((loc, values));
     }
-    // Cut where the cover has states, too.
-    let mut at_states: Vec<LocId> = known.keys().copied().collect();
-    at_states.sort_unstable();
-    list.retain(|(loc, _)| !carried.task.is_end(*loc));
-    let mut prover = Prover::cut_at(carried, &list, &at_states, court);
-    let mut facts = Facts { at: BTreeMap::new(), ghosts: Vec::new() };
-    for &(loc, fact) in &list {
-        facts.at.entry(loc).or_default().push(fact);
-    }
+    let at_states = states.iter().map(|s| s.0);
+    let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), court);
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
     }
+    let known = known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
     let mut checker = Checker { prover, known, facts };
     let entry = carried.task.body().entry;
     let initial = checker.prover.encoder.initial(&mut checker.prover.terms)?;
     if checker.prover.cuts.points.contains(&entry) {
-        checker.arrive(entry, initial)?;
+        checker.arrive(&mut checker.prover.solver(), entry, entry, initial)?;
     } else {
         checker.paths(entry, initial)?;
     }
@@ -55,12 +60,14 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     let bare: Vec<LocId> =
         checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
     for loc in bare {
-        checker.known.entry(loc).or_default().insert(&[]);
-        states.push((loc, &[][..]));
+        let mut anything = Known::default();
+        anything.insert(&[]);
+        checker.known.insert(loc, Rc::new(anything));
+        states.push((loc, Vec::new()));
     }
     for (loc, values) in states {
         let mut state = checker.prover.encoder.arbitrary(&mut checker.prover.terms);
-        for &(var, bounds) in values {
+        for (var, bounds) in values {
             checker.set(&mut state, var, bounds)?;
         }
         checker.learn(loc, &mut state);
@@ -71,7 +78,7 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
 
 struct Checker<'t> {
     prover: Prover<'t>,
-    known: FxHashMap<LocId, Known>,
+    known: FxHashMap<LocId, Rc<Known>>,
     facts: Facts,
 }
 
@@ -131,15 +138,22 @@ impl Checker<'_> {
 
     /// Follows all loop-free paths from a location, one by one.
     fn paths(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
+        // One solver for all, since paths share their beginnings.
+        let mut solver = self.prover.solver();
         let mut todo = vec![(start, state)];
         while let Some((loc, state)) = todo.pop() {
             self.prover.look()?;
             if self.prover.task.is_end(loc) {
-                let yes = self.prover.terms.tru();
-                self.prover.impossible(&state, yes, || format!("an error at {loc} is not excluded"))?;
-                continue;
+                let guard = state.guard(&mut self.prover.terms);
+                match solver.check(&mut self.prover.terms, &[guard]) {
+                    Answer::Unsat => continue,
+                    Answer::Sat => {
+                        return Err(Rejection::Wrong(format!("an error at {loc} is not excluded")));
+                    }
+                    Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                }
             }
-            for &edge in &self.prover.task.program.locs[loc].out {
+            for edge in self.prover.leading_on(loc) {
                 let next = self.prover.encoder.step(&mut self.prover.terms, &state, edge);
                 let Some(mut next) = next else { continue };
                 put_in(
@@ -153,7 +167,9 @@ impl Checker<'_> {
                 }
                 let dst = self.prover.task.program.edges[edge].dst;
                 if self.prover.cuts.points.contains(&dst) {
-                    self.arrive(dst, next)?;
+                    solver.push();
+                    self.arrive(&mut solver, start, dst, next)?;
+                    solver.pop();
                 } else {
                     todo.push((dst, next));
                 }
@@ -164,7 +180,13 @@ impl Checker<'_> {
 
     /// Every state that arrives at a cut point must be in the set; a symbolic one may stand for
     /// several.
-    fn arrive(&mut self, loc: LocId, state: State) -> Result<(), Rejection> {
+    fn arrive(
+        &mut self,
+        solver: &mut Juror<'_>,
+        from: LocId,
+        loc: LocId,
+        state: State,
+    ) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
         // Each list of variables with their types and terms.
         let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
@@ -183,7 +205,6 @@ impl Checker<'_> {
                 return Ok(());
             }
         }
-        let mut solver = self.prover.solver();
         let guard = state.guard(&mut self.prover.terms);
         solver.assert(&mut self.prover.terms, guard);
         for _ in 0..MAX_SPLIT {
@@ -207,6 +228,14 @@ impl Checker<'_> {
                 }
             }
             let Some((found, types, bounds)) = here else {
+                for (vars, _, found) in &lists {
+                    let values = vars.iter().zip(found).map(|(v, &t)| {
+                        let name = &self.prover.task.program.vars[*v].name;
+                        format!("{name} = {}", evaluator.value(&self.prover.terms, t))
+                    });
+                    let values = values.collect::<Vec<_>>().join(", ");
+                    tracing::debug!("the plain twin: from {from} not covered at {loc}: {values}");
+                }
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let t = &mut self.prover.terms;

@@ -2,18 +2,25 @@
 
 use palisade_base::IdxVec;
 use palisade_cfa::*;
+use palisade_task::Task;
 use std::collections::BTreeSet;
 
 /// Locations at which every cycle of the program is cut, and an order of all others in which every
-/// remaining edge leads forward.
+/// remaining edge leads forward. From where no edges lead to an error or a cut of the task, nothing can go
+/// wrong, and nobody needs to look.
 pub struct Cuts {
     pub points: BTreeSet<LocId>,
     pub order: IdxVec<LocId, u32>,
+    /// Whether edges lead from a location to what a proof must show unreachable.
+    pub matters: IdxVec<LocId, bool>,
 }
 
 impl Cuts {
     /// Cuts at the given locations, and wherever else a search finds a cycle.
-    pub fn new(p: &Program, entry: LocId, mut points: BTreeSet<LocId>) -> Cuts {
+    pub fn new(task: &Task, mut points: BTreeSet<LocId>) -> Cuts {
+        let (p, entry) = (&task.program, task.body().entry);
+        let matters = matters(task);
+        points.retain(|l| matters[*l] && !task.is_end(*l));
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
             New,
@@ -41,7 +48,7 @@ impl Cuts {
                 *next += 1;
                 let dst = p.edges[edge].dst;
                 match marks[dst] {
-                    _ if points.contains(&dst) => {}
+                    _ if points.contains(&dst) || !matters[dst] => {}
                     Mark::New => {
                         marks[dst] = Mark::Open;
                         stack.push((dst, 0));
@@ -57,6 +64,19 @@ impl Cuts {
         for (i, &loc) in finished.iter().rev().enumerate() {
             order[loc] = i as u32;
         }
-        Cuts { points, order }
+        Cuts { points, order, matters }
     }
+}
+
+/// From where edges lead to an error or a cut.
+fn matters(task: &Task) -> IdxVec<LocId, bool> {
+    let p = &task.program;
+    let mut matters = IdxVec::filled(false, p.locs.len());
+    let mut todo: Vec<LocId> = p.locs.ids().filter(|l| task.is_end(*l)).collect();
+    while let Some(loc) = todo.pop() {
+        if !std::mem::replace(&mut matters[loc], true) {
+            todo.extend(p.locs[loc].inc.iter().map(|e| p.edges[*e].src));
+        }
+    }
+    matters
 }

@@ -33,12 +33,9 @@ pub fn check(task: &Task, certificate: &Certificate, court: &Court) -> Result<()
     match certificate {
         Certificate::Unrolling { bounds } => {
             let carried = Carried::new(task, None)?;
-            unrolled::check(&carried, bounds, court)
+            unrolled::check(task, &carried, bounds, court)
         }
-        Certificate::OnlyRun => {
-            let carried = Carried::new(task, None)?;
-            unrolled::check_only_run(&carried, court)
-        }
+        Certificate::OnlyRun => unrolled::check_only_run(&task.source, court),
         Certificate::Invariants(invariants) => {
             let carried = Carried::new(task, Some(invariants))?;
             proof::check(task, &carried, invariants, None, court)

@@ -4,7 +4,7 @@
 //! segments. They must exclude the errors, at once or by k-induction.
 
 use super::Rejection;
-use super::carry::Carried;
+use super::carry::{Carried, spread};
 use super::encoder::Encoder;
 use super::graph::Cuts;
 use super::state::{Home, State};
@@ -16,7 +16,7 @@ use palisade_task::Task;
 use std::collections::BTreeMap;
 
 /// A proof of more terms is left to the fast encoder.
-const MANY_TERMS: usize = 1_000_000;
+const MANY_TERMS: usize = 4_000_000;
 
 /// A task and what is needed to follow it.
 pub struct Prover<'t> {
@@ -37,33 +37,29 @@ pub struct Segment {
 }
 
 /// Facts at cut points, and the ghosts that they speak about.
+#[derive(Default)]
 pub struct Facts {
     pub at: BTreeMap<LocId, Vec<ExprId>>,
     pub ghosts: Vec<VarId>,
 }
 
 impl<'t> Prover<'t> {
-    /// Cuts the program where facts are and where cycles need it.
-    pub fn new(carried: &'t Carried, facts: &[(LocId, ExprId)], court: &'t Court) -> Self {
-        Self::cut_at(carried, facts, &[], court)
-    }
-
-    /// The same with further cut points.
-    pub fn cut_at(
-        carried: &'t Carried,
-        facts: &[(LocId, ExprId)],
-        further: &[LocId],
+    /// Cuts the program at some locations, and where cycles need it. Gives the facts to try at the cut points, too.
+    pub fn new(
+        task: &'t Task,
+        points: impl Iterator<Item = LocId>,
+        said: &[(LocId, ExprId)],
         court: &'t Court,
-    ) -> Self {
-        let task = &carried.task;
+    ) -> (Self, Facts) {
         let mut terms = Terms::plain();
-        let more: Vec<ExprId> = facts.iter().map(|f| f.1).collect();
+        let more: Vec<ExprId> = said.iter().map(|f| f.1).collect();
         let encoder = Encoder::new(task, &more, &mut terms);
-        let entry = task.body().entry;
-        let points = facts.iter().map(|f| f.0).chain(further.iter().copied());
-        let points = points.filter(|l| !task.is_end(*l)).collect();
-        let cuts = Cuts::new(&task.program, entry, points);
-        Prover { task, cuts, terms, encoder, court }
+        let cuts = Cuts::new(task, points.collect());
+        let mut facts = Facts::default();
+        for (loc, fact) in spread(task, &cuts.points, said) {
+            facts.at.entry(loc).or_default().push(fact);
+        }
+        (Prover { task, cuts, terms, encoder, court }, facts)
     }
 
     pub fn solver(&self) -> Juror<'t> {
@@ -112,10 +108,10 @@ impl<'t> Prover<'t> {
         Ok(ends.into_iter().collect())
     }
 
-    /// One step over every edge that leaves a location, such that no state takes two of them.
+    /// One step over every edge that leads on from a location, such that no state takes two of them.
     pub fn branches(&mut self, loc: LocId, state: &State) -> Vec<(LocId, State)> {
         let mut steps: Vec<(LocId, State)> = Vec::new();
-        for &edge in &self.task.program.locs[loc].out {
+        for edge in self.leading_on(loc) {
             if let Some(next) = self.encoder.step(&mut self.terms, state, edge) {
                 steps.push((self.task.program.edges[edge].dst, next));
             }
@@ -131,6 +127,12 @@ impl<'t> Prover<'t> {
             not_before.push(self.terms.not(choice));
         }
         steps
+    }
+
+    /// The edges from a location to where something can go wrong.
+    pub fn leading_on(&self, loc: LocId) -> Vec<EdgeId> {
+        let p = &self.task.program;
+        p.locs[loc].out.iter().copied().filter(|e| self.cuts.matters[p.edges[*e].dst]).collect()
     }
 
     fn exclusive(&mut self, state: &State, steps: &[(LocId, State)]) -> bool {
@@ -167,7 +169,8 @@ impl<'t> Prover<'t> {
         truths
     }
 
-    fn with_facts(&mut self, loc: LocId, state: &mut State, facts: &Facts) -> bool {
+    /// Assumes the facts of a location. Tells whether a state may be left, as far as simplification knows.
+    pub fn with_facts(&mut self, loc: LocId, state: &mut State, facts: &Facts) -> bool {
         let here = facts.at.get(&loc).cloned().unwrap_or_default();
         let truths = self.truths(state, &here);
         truths.into_iter().all(|truth| state.assume(&self.terms, truth))
@@ -282,6 +285,10 @@ impl<'t> Prover<'t> {
                         kept.push(fact);
                     }
                 }
+                for fact in here.iter().filter(|fact| !kept.contains(fact)) {
+                    let shown = self.task.program.show_expr(*fact);
+                    tracing::debug!("the plain twin: from {} not kept at {loc}: {shown}", segment.start);
+                }
                 if kept.len() == here.len() {
                     return Err(Rejection::GaveUp("the solver's model shows nothing".into()));
                 }
@@ -360,12 +367,11 @@ pub fn check(
     k: Option<u32>,
     court: &Court,
 ) -> Result<(), Rejection> {
-    let list = carried.facts(reduced, Some(invariants));
-    let mut prover = Prover::new(carried, &list, court);
-    let mut facts = Facts { at: BTreeMap::new(), ghosts: invariants.ghosts().collect() };
-    for (loc, fact) in list {
-        facts.at.entry(loc).or_default().push(fact);
-    }
+    let said = carried.said(invariants);
+    let points = said.iter().map(|s| s.0);
+    let all = [carried.known(reduced), said.clone()].concat();
+    let (mut prover, mut facts) = Prover::new(&carried.task, points, &all, court);
+    facts.ghosts = invariants.ghosts().collect();
     let segments = prover.weed(&mut facts)?;
     match k {
         None => prover.sufficient(&segments, &facts),

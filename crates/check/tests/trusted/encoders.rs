@@ -463,7 +463,8 @@ fn truth_values() {
         s9 -> t1: r = b <= c; t1 -> t2: r = a ^ b; t2 -> t3: r = a & (b | !c); t3 -> t4: r = (u1)x;
         t4 -> t5: assume (a ? b : !c); t4 -> t6: assume !(a ? b : !c); t5 -> t7: assume a <= b;
         t5 -> t7: assume !(a <= b); t6 -> t7: assume a == c; t6 -> t7: assume !(a == c); t7 -> t8: x = (r ? x : y);
-        t8 -> exit: return 0; } entry main;";
+        t8 -> t9: assume (a ? 1 : c); t8 -> t9: assume !(a ? 1 : c); t9 -> u1: assume (b ? c : 0);
+        t9 -> u1: assume !(b ? c : 0); u1 -> exit: return 0; } entry main;";
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
     agree_on(program, text, 0..40);
 }

@@ -15,6 +15,8 @@ const HEAD: &str =
     int __VERIFIER_nondet_int(void); double __VERIFIER_nondet_double(void); void reach_error(void); 
     struct pair { int first, second; }; int g[4]; int *to_g = g; struct link { struct link *next; int value; };
     void *memset(void *, int, size_t); void *memcpy(void *, const void *, size_t);
+    int lone, *both[2] = { g, g + 2 }; struct link u, v, to_u = { &u }, to_v = { &v };
+    struct large { int first; char rest[600]; int last; } large, *to_large = &large;
     int one(void) { return 1; } int two(void) { return 2; } int (*table[2])(void) = { one, two };";
 
 /// What both checkers, and the first with proofs, say of the body of `main`.
@@ -91,6 +93,22 @@ fn what_new_objects_hold() {
         "assertions",
         "struct pair x = {0}; struct pair *p = in ? &x : (struct pair *)g; if (p->second != 0) reach_error();",
         "struct pair x = {0, 1}; struct pair *p = in ? &x : (struct pair *)g; if (p->second != 0) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct pair *p = calloc(1, sizeof *p); if (p && p->second != 0) reach_error();",
+        "struct pair *p = malloc(sizeof *p); if (p && p->second != 0) reach_error();",
+    );
+    // Members of a record that nobody points to.
+    decided(
+        "assertions",
+        "struct pair x = {0}; if (in) x.first = in; if (x.second != 0) reach_error();",
+        "struct pair x; if (in) x.first = in; if (x.second != 0) reach_error();",
+    );
+    decided(
+        "assertions",
+        "if (to_large->last != 0) reach_error();",
+        "to_large->last = in; if (to_large->last != 0) reach_error();",
     );
     decided(
         "assertions",
@@ -182,6 +200,83 @@ fn where_pointers_lead() {
         "struct pair x = {0}, *p = in ? &x : (struct pair *)g; int *s = &p->second; *s = 1; if (p->first) reach_error();",
         "struct pair x = {0}, *p = in ? &x : (struct pair *)g; int *s = &p->first; *s = 1; if (p->first) reach_error();",
     );
+}
+
+/// Pointers to different places in different objects, or to objects that hold pointers.
+#[test]
+fn pointers_that_lead_to_one_of_several_places() {
+    decided(
+        "assertions",
+        "*both[in & 1] = 1; if (g[0] + g[2] != 1) reach_error();",
+        "*both[in & 1] = 1; if (g[2] != 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct pair x = {0}, y = {0}; int *p = in ? &x.second : &y.first; *p = 1;
+         if (x.second + y.first != 1) reach_error();",
+        "struct pair x = {0}, y = {0}; int *p = in ? &x.second : &y.first; *p = 1;
+         if (x.first + y.first != 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct pair x = {0}; int *p = in ? &x.first : &x.second; *p = 1;
+         if (in ? x.second != 0 : x.second != 1) reach_error();",
+        "struct pair x = {0}; int *p = in ? &x.first : &x.second; *p = 1; if (x.second != 1) reach_error();",
+    );
+    decided(
+        "assertions",
+        "struct link *p = in ? &to_u : &to_v; p->next->value = 1; if (in ? u.value != 1 : v.value != 1) reach_error();",
+        "struct link *p = in ? &to_u : &to_v; p->next->value = 1; if (u.value != 1) reach_error();",
+    );
+}
+
+/// Pointers as numbers, and pointers that are made of bytes.
+#[test]
+fn pointers_and_numbers() {
+    decided(
+        "assertions",
+        "int *p = in ? (int *)16 : g; if (in && (long)p != 16) reach_error();",
+        "int *p = in ? (int *)16 : g; if ((long)p != 16) reach_error();",
+    );
+    decided(
+        "assertions",
+        "long l = (long)g; int *p = 0; memcpy(&p, &l, 8); if ((long)p != l) reach_error();",
+        "long l = (long)g; int *p = 0; memcpy(&p, &l, 8); if (p == g) reach_error();",
+    );
+    let two = "int *p = g, *q = &lone; lone = 7; g[0] = 0;";
+    decided(
+        "assertions",
+        &format!("{two} memcpy((char *)&p + 4, (char *)&q + 4, 4); p = g; if (*p == 7) reach_error();"),
+        &format!("{two} memcpy((char *)&p + 4, (char *)&q + 4, 4); if (*p == 7) reach_error();"),
+    );
+    decided(
+        "assertions",
+        "int *p = g; memset((char *)&p + 1, in, 2); p = g; if (p != g) reach_error();",
+        "int *p = g; memset((char *)&p + 1, in, 2); if (p != g) reach_error();",
+    );
+}
+
+/// A distance that C does not define is another matter than a result that does not fit.
+#[test]
+fn shifts_that_leave_the_type() {
+    decided(
+        "no-shift-overflow",
+        "int n = in & 63; if (n != 31) g[0] = 1 << n;",
+        "int n = in & 63; if (n != 30) g[0] = 1 << n;",
+    );
+}
+
+/// Which NaN an operation gives is open, its sign included.
+#[test]
+fn bits_of_numbers_that_are_none() {
+    let none = "union { double d; long l; } u; u.d = __VERIFIER_nondet_double(); u.d = u.d - u.d;";
+    for sign in ["<", ">="] {
+        decided(
+            "assertions",
+            &format!("{none} if (u.d != u.d && u.l == 0) reach_error();"),
+            &format!("{none} if (u.d != u.d && u.l {sign} 0) reach_error();"),
+        );
+    }
 }
 
 #[test]

@@ -151,14 +151,25 @@ fn the_twin_accepts_what_is_right() {
 fn expressions_of_a_certificate_must_be_well_formed() {
     let source = Arc::new(compile(FILL, &Property::assertions(), DataModel::Lp64));
     let task = palisade_reduce::task(&source, 2, 10_000).expect("small");
-    let mut pool = Invariants::none(&task.program);
-    let strange = pool.expr(Scalar::BOOL, ExprKind::Binary(BinOp::Add, ExprId(u32::MAX), ExprId(0)));
-    pool.at = task.program.analyse().loop_heads(task.program.entry).map(|h| (h, strange)).collect();
-    let certificate = Certificate::Invariants(pool);
-    let court = Court::plain(&Budget::unlimited());
-    assert!(matches!(
-        reduced(&task, &certificate, &Court::new(&Budget::unlimited())),
-        Err(Rejection::Wrong(_))
-    ));
-    assert!(matches!(plain::check(&task, &certificate, &court), Err(Rejection::Wrong(_))));
+    let p = &task.program;
+    let i = p.vars.iter_enumerated().find(|(_, v)| &*v.name == "i").map(|(id, _)| id).expect("there");
+    let missing =
+        |pool: &mut Invariants| ExprKind::Binary(BinOp::Add, ExprId(u32::MAX), pool.int(IntTy::BOOL, 1));
+    let widths = |pool: &mut Invariants| {
+        ExprKind::Cmp(CmpOp::Le, pool.int(IntTy { bits: 64, signed: true }, 0), pool.var(p, i))
+    };
+    for strange in [&missing as &dyn Fn(&mut Invariants) -> ExprKind, &widths] {
+        let mut pool = Invariants::none(p);
+        let kind = strange(&mut pool);
+        let strange = pool.expr(Scalar::BOOL, kind);
+        pool.at = p.analyse().loop_heads(p.entry).map(|h| (h, strange)).collect();
+        let certificate = Certificate::Invariants(pool);
+        for result in [
+            reduced(&task, &certificate, &Court::new(&Budget::unlimited())),
+            plain::check(&task, &certificate, &Court::plain(&Budget::unlimited())),
+        ] {
+            let Err(Rejection::Wrong(why)) = &result else { panic!("{result:?}") };
+            assert!(why.contains("not well formed"), "{why}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use palisade_check::{Rejection, plain, reduced, sampled};
 use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
 use palisade_property::Property;
 use palisade_task::Task;
+use palisade_task::contracts::Contract;
 use std::sync::Arc;
 
 const HEAD: &str = "int __VERIFIER_nondet_int(void); void reach_error(void); ";
@@ -85,6 +86,15 @@ fn refused(task: &Task, certificate: &Certificate) {
 
 fn induction(k: u32, invariants: Invariants) -> Certificate {
     Certificate::KInduction { k, invariants }
+}
+
+/// The first step is an error.
+#[test]
+fn an_error_at_the_very_start() {
+    let wrong = task("", "reach_error();");
+    refused(&wrong, &bounds(&wrong, 0));
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
+    refused(&wrong, &induction(1, facts(&wrong, &[])));
 }
 
 /// An error before the first loop head.
@@ -188,6 +198,76 @@ fn branches_that_overlap() {
         refused(&task, &bounds(&task, 0));
         refused(&task, &Certificate::Invariants(facts(&task, &[])));
     }
+    // The second branch is the first to meet the other again.
+    let late = automaton(
+        "fn main() -> i32 { local x: i32; local y: i32; s -> t: input x; t -> a: y = 1; a -> b: assume x < 5;
+         a -> m: assume x < 9; b -> m: y = 2; m -> d: check assertion y != 2; d -> exit: return 0; } entry main;",
+    );
+    refused(&late, &bounds(&late, 0));
+    // Branches to the same place that do different things.
+    for (one, other) in [(1, 2), (2, 1)] {
+        let same = automaton(&format!(
+            "fn main() -> i32 {{ local y: i32; s -> a: y = 0; a -> m: y = {one}; a -> m: y = {other};
+             m -> d: check assertion y != 2; d -> exit: return 0; }} entry main;"
+        ));
+        refused(&same, &bounds(&same, 0));
+    }
+}
+
+/// Operations that C makes seldom.
+#[test]
+fn registers_in_whole_and_in_part() {
+    let text = |condition: &str| {
+        format!(
+            "fn main() -> i32 {{ local x: i32; local z: u8; s -> t: input x; t -> a: zero x;
+             a -> b: check assertion {condition}; b -> exit: return 0; }} entry main;"
+        )
+    };
+    let (zero, one) = (automaton(&text("x == 0")), automaton(&text("x == 1")));
+    accepted(&zero, &bounds(&zero, 0));
+    refused(&one, &bounds(&one, 0));
+    // Instead of that, the lowest byte is set.
+    for (condition, right) in [("(x & 255) == 7", true), ("x == 7", false), ("(x & 256) == 0", false)] {
+        let mut program = palisade_cfa::text::parse(&text(condition)).unwrap_or_else(|e| panic!("{e:?}"));
+        let var = |name: &str| program.vars.iter_enumerated().find(|(_, v)| &*v.name == name).map(|v| v.0);
+        let (x, z) = (var("x").expect("a register"), var("z").expect("another"));
+        let byte = Place { base: Base::Var(x), path: Default::default(), ty: program.vars[z].ty, bits: None };
+        let (dst, src) = (program.places.push(byte), program.int(IntTy { bits: 8, signed: false }, 7));
+        for edge in program.edges.iter_mut().filter(|e| matches!(e.op, Op::Zero { .. })) {
+            edge.op = Op::Assign { dst, src };
+        }
+        let task = palisade_reduce::task(&Arc::new(program), 2, 10_000).expect("small");
+        let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
+        assert_eq!(twin.is_ok(), right, "{condition}: {twin:?}");
+    }
+}
+
+/// Variables that live at the same time are different objects.
+#[test]
+fn lives_have_numbers_of_their_own() {
+    let body = "int x = 0, y = 0; int *p = &x, *q = &y; while (__VERIFIER_nondet_int()) { *p = 1; *q = 5;
+        if (*p == 1) { int *none = 0; *none = 1; } }";
+    let text = format!("{HEAD} int main(void) {{ {body} return 0; }}");
+    let property = Property::named("valid-deref").expect("there is such a property");
+    let source = Arc::new(compile(&text, &property, DataModel::Lp64));
+    let wrong = palisade_reduce::task(&source, 2, 10_000).expect("small");
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
+}
+
+/// A pointer that was not set points to no object that is made later.
+#[test]
+fn pointers_that_were_not_set() {
+    let globals = "void *malloc(unsigned long); int g;";
+    let body = |other: &str| {
+        format!(
+            "{{ int *p; int *q = malloc(4), *o = {other}; if (q) {{ *o = 1; *p = 2; if (*o != 1) reach_error(); }} }}"
+        )
+    };
+    for (other, right) in [("q", true), ("&g", false)] {
+        let task = task(globals, &body(other));
+        let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
+        assert_eq!(twin.is_ok(), right, "{other}: {twin:?}");
+    }
 }
 
 /// A fact that needs another one, which is wrong.
@@ -264,14 +344,25 @@ fn facts_about_all_elements() {
         let place = pool.place(Place { base: Base::Var(array), path, ty, bits: None });
         let (element, nine) =
             (pool.expr(Scalar::Int(IntTy::I32), ExprKind::Load(place)), pool.int(IntTy::I32, 9));
-        let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, element, nine));
-        pool.at = heads(task).into_iter().map(|h| (h, fact)).collect();
+        let small = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, element, nine));
+        let (first, end) = (pool.int(Invariants::GHOST, 0), pool.int(Invariants::GHOST, 4));
+        let before = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Lt, index, first));
+        let behind = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, end, index));
+        let fact = pool.all(BinOp::Or, &[before, behind, small]);
+        let (i, zero) = (pool.var(p, named(task, "i")), pool.int(IntTy::I32, 0));
+        let inside = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Le, zero, i));
+        pool.at = heads(task).into_iter().flat_map(|h| [(h, fact), (h, inside)]).collect();
         Certificate::Invariants(pool)
     };
-    let wrong = task("int a[4] = {3, 1, 9, 2};", &body(9));
-    refused(&wrong, &below(&wrong));
-    let wrong = task("int a[4] = {3, 1, 8, 2};", &body(8));
-    refused(&wrong, &below(&wrong));
+    for (elements, bad, right) in [
+        ("3, 1, 8, 2", 9, true),
+        ("3, 1, 9, 2", 9, false),
+        ("3, 1, 8, 2", 8, false),
+        ("3, 1, 2, 2", 8, false),
+    ] {
+        let task = task(&format!("int a[4] = {{{elements}}};"), &body(bad));
+        if right { accepted(&task, &below(&task)) } else { refused(&task, &below(&task)) }
+    }
 }
 
 /// Sets of states at loop heads that something leaves, or that contain too much.
@@ -331,7 +422,8 @@ fn covers_by_bounds_are_left_by_nothing() {
         }
         let wrong = ["<", "<=", "=="].map(|op| format!("x {op} {}", if op == "<" { next } else { lo }));
         let more = [">", ">=", "=="].map(|op| format!("x {op} {}", if op == ">" { last } else { hi }));
-        for bad in wrong.iter().chain(&more) {
+        let next_to = [format!("x > {lo} && x == {next}"), format!("x < {hi} && x == {last}")];
+        for bad in wrong.iter().chain(&more).chain(&next_to) {
             let task = body(bad);
             refused(&task, &ranges(&task, "x", all));
             refused(&task, &ranges(&task, "x", &[(low, high)]));
@@ -392,7 +484,7 @@ fn what_is_left_open_is_left_open() {
 fn unknown_functions_do_what_they_like() {
     let globals =
         "struct two { int a, b; }; int ext(int *); struct two pair(void); void keep(int *); void again(void);
-        double sin(double); long read(int, void *, unsigned long); int g; int *kept;";
+        double sin(double); long read(int, void *, unsigned long); int timespec_get(void *, int); int g; int *kept;";
     for body in [
         "int x = 1; ext(&x); if (x == 7) reach_error();",
         "int t[3] = {1, 2, 3}; ext(t); if (t[2] == 7) reach_error();",
@@ -401,6 +493,7 @@ fn unknown_functions_do_what_they_like() {
         "struct two p = {1, 2}; ext(&p.a); if (p.a == 7) reach_error();",
         "int x = 1; keep(&x); x = 2; again(); if (x == 7) reach_error();",
         "char t[4] = {1, 2, 3, 4}; read(0, t, 3); if (t[2] == 7) reach_error();",
+        "long t[2] = {1, 2}; timespec_get(t, 1); if (t[1] == 7) reach_error();",
         "int x = 1; int *p = &x; int **pp = &p; ext((int *)pp); if (x == 7) reach_error();",
         "double d = 1; d = sin(d); if (d == 0.5) reach_error();",
         "int x; if (x == 7) reach_error();",
@@ -439,6 +532,10 @@ fn the_only_run_is_followed() {
     let body = |bad: u32| format!("int x = 0; while (x < 5) x++; if (x == {bad}) reach_error();");
     accepted(&task("", &body(4)), &Certificate::OnlyRun);
     refused(&task("", &body(5)), &Certificate::OnlyRun);
+    // Deeper than the task follows.
+    let calls = "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }";
+    accepted(&task(calls, "if (f(7) != 13) reach_error();"), &Certificate::OnlyRun);
+    refused(&task(calls, "if (f(7) == 13) reach_error();"), &Certificate::OnlyRun);
     let choice = task("", "int x = __VERIFIER_nondet_int(); if (x == 3) reach_error();");
     let budget = Budget::unlimited();
     assert!(reduced(&choice, &Certificate::OnlyRun, &Court::new(&budget)).is_err());
@@ -450,17 +547,73 @@ fn the_only_run_is_followed() {
     assert!(matches!(seen, Err(Rejection::GaveUp(_))), "{seen:?}");
 }
 
+/// Loops that reductions found not to matter have no bound; those that matter need one.
+#[test]
+fn loops_without_a_bound() {
+    let none = Certificate::Unrolling { bounds: Vec::new() };
+    for (body, right) in [
+        // Behind all errors.
+        ("if (__VERIFIER_nondet_int() > 2147483647) reach_error(); while (1) v++;", true),
+        ("while (1) v++; reach_error();", true),
+        ("while (v < 9) v++; reach_error();", false),
+        // Before an error that a constant excludes.
+        ("int y = 1; for (int i = 0; i < v; i++) ; if (y != 1) reach_error();", true),
+        ("int y = 1; for (int i = 0; i < v; i++) y = 2; if (y != 1) reach_error();", false),
+        // The condition of the loop is such a constant: the head moves to the next step.
+        ("int y = 1, z = 1; while (y) { z = v; if (z == y - 1 && z) reach_error(); z = y; }", true),
+        ("int y = 1, z = 1; while (y) { z = v; if (z == y - 1) reach_error(); z = y; }", false),
+    ] {
+        let task = task("volatile int v;", body);
+        let [_, twin, _] = checked(&task, &none);
+        if right {
+            assert_eq!(twin, Ok(()), "{body}");
+            assert_eq!(heads(&task), [], "{body}");
+        } else {
+            assert!(matches!(twin, Err(Rejection::Wrong(_))), "{body}: {twin:?}");
+        }
+    }
+}
+
+/// A cover may list variables that no operation mentions.
+#[test]
+fn covers_of_variables_that_nobody_uses() {
+    let body = |bad: u32| {
+        format!("int x = 0; while (__VERIFIER_nondet_int()) {{ if (x == {bad}) reach_error(); x = !x; }}")
+    };
+    for (bad, right) in [(2, true), (1, false)] {
+        let task = task("int unused = 7;", &body(bad));
+        let Certificate::Cover(mut cover) = cover(&task, "x", &[0, 1]) else { unreachable!() };
+        let unused = (named(&task, "unused"), Bounds::only(7));
+        for (_, state) in &mut cover.states {
+            state.push(unused);
+            state.sort_by_key(|s| s.0);
+        }
+        let certificate = Certificate::Cover(cover);
+        if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+    }
+}
+
 /// The proof of another program proves nothing.
 #[test]
 fn contracts_belong_to_their_program() {
-    let wrong = task("", "if (__VERIFIER_nondet_int() == 3) reach_error();");
-    let right = task("", "if (__VERIFIER_nondet_int() > 2147483647) reach_error();");
+    let calls = "int f(int n) { return n < 1 ? 0 : f(n - 1); }";
+    let wrong = task(calls, "f(3); if (__VERIFIER_nondet_int() == 3) reach_error();");
+    let right = task(calls, "f(3); if (__VERIFIER_nondet_int() > 2147483647) reach_error();");
+    let func = |task: &Task| {
+        let mut funcs = task.source.funcs.iter_enumerated();
+        funcs.find(|(_, f)| &*f.name == "f").map(|(id, _)| id).expect("there is such a function")
+    };
+    let contracts = vec![Contract { func: func(&right), requires: Vec::new(), ensures: Vec::new() }];
     for woven in [&wrong, &right] {
+        let (woven, _) = palisade_reduce::woven_task(woven, &contracts).expect("they can be woven in");
         let proof = Box::new(Certificate::Unrolling { bounds: Vec::new() });
         let certificate =
-            Certificate::Contracts { contracts: Vec::new(), woven: Box::new(woven.clone()), proof };
+            Certificate::Contracts { contracts: contracts.clone(), woven: Box::new(woven), proof };
         refused(&wrong, &certificate);
     }
+    let (woven, _) = palisade_reduce::woven_task(&right, &contracts).expect("they can be woven in");
+    let proof = Box::new(Certificate::Unrolling { bounds: Vec::new() });
+    accepted(&right, &Certificate::Contracts { contracts, woven: Box::new(woven), proof });
 }
 
 /// Where functions are not followed, what they may do is still done.
@@ -482,6 +635,7 @@ fn outlined_functions_may_do_all_they_did() {
         "if (gives(__VERIFIER_nondet_int()) == 2) reach_error();",
         "if (busy(__VERIFIER_nondet_int()) == 2) reach_error();",
         "g = (int)busy(3); int x = g; g = 5; sets(); if (g != 5) reach_error(); h = x;",
+        "sets(); if (g == 2) fails(3);",
     ] {
         // A function that is never asked about is left out, whatever the others are.
         let text = format!("{HEAD}{globals} int main(void) {{ busy(1); {body} return 0; }}");
@@ -491,5 +645,14 @@ fn outlined_functions_may_do_all_they_did() {
         };
         let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
         assert!(matches!(result, Err(Rejection::Wrong(_))), "{body}: {result:?}");
+    }
+    // What sets a variable that matters is followed.
+    for (bad, right) in [(2, false), (1, true)] {
+        let body = format!("busy(1); sets(); if (g == {bad}) reach_error();");
+        let text = format!("{HEAD}{globals} int main(void) {{ {body} return 0; }}");
+        let source = Arc::new(compile(&text, &Property::assertions(), DataModel::Lp64));
+        let task = palisade_reduce::outline::task(&source, 0, 10_000, 0).expect("something is outlined");
+        let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
+        assert_eq!(result.is_ok(), right, "{body}: {result:?}");
     }
 }
