@@ -125,8 +125,8 @@ fn tokens(line: &str) -> Vec<Range<usize>> {
         let word = |c: char| c.is_alphanumeric() || c == '_';
         let length = if rest.starts_with("//") {
             break;
-        } else if rest.starts_with("/*") {
-            at += rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            at += comment.find("*/").map_or(rest.len(), |end| end + 4);
             continue;
         } else if word(c) {
             rest.find(|c| !word(c)).unwrap_or(rest.len())
