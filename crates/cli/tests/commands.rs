@@ -1,7 +1,7 @@
 //! The other commands, from the outside.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn palisade(args: &[&str]) -> Output {
@@ -69,6 +69,26 @@ fn cfa_draws_one_function_with_its_source() {
     );
     assert_eq!(draw("svg", "thrice").status.code(), Some(2));
     assert_eq!(palisade(&["cfa", "--format", "svg", path.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn several_analyses_are_named_with_commas() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/counter.c");
+    let ask = |analysis: &str| {
+        let output = palisade(&["check", "--analysis", analysis, &file.to_string_lossy()]);
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (said, _) = ask("symbolic-octagon,interval");
+    assert!(
+        said.contains("settled by symbolic-octagon\n") || said.contains("settled by interval\n"),
+        "{said}"
+    );
+    assert!(ask("interval,nothing").1.contains("there is no analysis `nothing`"));
+    // The table of tasks about arrays switches these off.
+    let listed = text(&palisade(&["analyses"]).stdout);
+    for engine in palisade_bench::arrays::ENGINES {
+        assert!(listed.contains(&format!("engine    {engine} ")), "{engine}");
+    }
 }
 
 #[test]

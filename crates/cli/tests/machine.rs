@@ -227,6 +227,10 @@ fn a_proof_says_why() {
     let bounded = "  int i;\n  for (i = 0; i < 1000000; i++)\n    ;\n  assert(i <= 1000000);\n";
     let text = lines("bounded", bounded, "kinduction");
     assert!(text.contains("  what holds at the loops rules out everything that could go wrong\n"), "{text}");
+    let declared = "  int n = __VERIFIER_nondet_int(), s = 0;\n  if (n < 0 || n > 1000)\n    return 0;\n\
+        for (int i = 0; i < n; i++)\n    s += 2;\n  assert(s == 2 * n);\n";
+    let text = lines("declared", declared, "polyhedra");
+    assert!(text.contains("f.c:7: invariant 2LL * i == s"), "{text}");
     let zeros = "  int a[100], n = __VERIFIER_nondet_int(), i;\n  if (n < 0 || n > 100)\n    return 0;\n\
         for (i = 0; i < n; i++)\n    a[i] = 0;\n  for (i = 0; i < n; i++)\n    assert(a[i] == 0);\n";
     let text = lines("elements", zeros, "arrays");

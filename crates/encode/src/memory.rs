@@ -672,3 +672,23 @@ pub(crate) fn resize(terms: &mut Terms, value: Term, width: u32, signed: bool) -
         terms.zero_extend(value, width - from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_made_of_single_indices_and_ghosts() {
+        let mut terms = Terms::new();
+        let [i, j, k, l] = ["i", "j", "k", "l"].map(|name| terms.var(name, Sort::BitVec(64)));
+        let met = vec![vec![i], vec![j]];
+        let found = instances(met.clone(), &[k, l]);
+        let pairs = found.iter().filter(|values| values.len() == 2).count();
+        assert!(pairs == 12 && found.contains(&vec![k, i]) && found.contains(&vec![j, l]));
+        // A fact about one element holds for the second ghost as well.
+        assert!(found.contains(&vec![l]) && found.starts_with(&met));
+        assert_eq!(instances(met.clone(), &[k]), met);
+        let rows = vec![vec![i], vec![i, j]];
+        assert_eq!(instances(rows.clone(), &[k, l]), rows);
+    }
+}

@@ -175,6 +175,12 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Where the variables have to be visible that a fact at a loop names: at a keyword those that the loop itself declares
+/// are, before a statement they are not.
+fn scope(places: &Places, span: Span, keyword: bool) -> u32 {
+    if keyword { places.condition_of(span) } else { span.lo }
+}
+
 fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec<LoopFact> {
     let program = invariants.extend(&task.program);
     let mut at: FxHashMap<LocId, Vec<ExprId>> = FxHashMap::default();
@@ -185,7 +191,7 @@ fn from_invariants(task: &Task, invariants: &Invariants, places: &Places) -> Vec
     let ghosts = quantified::named(&program, invariants.ghosts());
     let (mut facts, mut all_elements) = (Vec::new(), Vec::new());
     for (span, keyword, copies) in heads(task, places).into_iter().map(|((_, k), (s, c))| (s, k, c)) {
-        let scope = places.condition_of(span);
+        let scope = scope(places, span, keyword);
         let mut alternatives: Vec<String> = Vec::new();
         let mut complete = true;
         if let [head] = copies[..] {
@@ -247,7 +253,7 @@ fn from_cover(task: &Task, cover: &Cover, places: &Places) -> Vec<LoopFact> {
     }
     let mut facts = Vec::new();
     for (span, keyword, copies) in heads(task, places).into_iter().map(|((_, k), (s, c))| (s, k, c)) {
-        let scope = places.condition_of(span);
+        let scope = scope(places, span, keyword);
         let mut named: BTreeSet<Named> = BTreeSet::new();
         for head in copies {
             let frame = task.origin.frames_of[head];
