@@ -213,7 +213,7 @@ impl Inputs for All {
 }
 
 /// What an engine gets for one program.
-const ENOUGH: Duration = Duration::from_millis(400);
+const ENOUGH: Duration = Duration::from_millis(100);
 /// Most runs of a program that are looked at.
 const MAX_RUNS: usize = 400;
 
