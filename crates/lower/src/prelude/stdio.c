@@ -227,9 +227,8 @@ int $fgetc(void *p)
         if (c < 0 || c > 255)
             c = -1;
     } else {
-        c = $unknown_int() - 1;
-        if (c < 0 || c > 255)
-            c = -1;
+        c = $unknown_int();
+        c = 1 <= c && c <= 256 ? c - 1 : -1;
     }
     if (c < 0) {
         if ($unknown_int() != 0) {
