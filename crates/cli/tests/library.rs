@@ -93,7 +93,8 @@ fn program(contract: &Contract<'_>, fault: Fault) -> Option<String> {
                     "stdin"
                 };
                 if fault == Fault::NoneOpened {
-                    let _ = writeln!(body, "    void *{name} = fopen(\"ab\", \"r+\"); if (!{name}) return 0;");
+                    let _ =
+                        writeln!(body, "    void *{name} = fopen(\"ab\", \"r+\"); if (!{name}) return 0;");
                 } else {
                     let _ = writeln!(body, "    void *{name} = {stream};");
                 }

@@ -13,7 +13,7 @@ use super::proof::Prover;
 use super::state::State;
 use crate::court::Court;
 use palisade_cfa::*;
-use palisade_logic::{Answer, Solver, Term, Value};
+use palisade_logic::{Answer, Solver, Term};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,23 +128,24 @@ impl<'t> Search<'t> {
         Ok(())
     }
 
-    /// Shows that nothing is possible that must not be.
+    /// Shows that nothing is possible that must not be: one after the other, since what one of them needs is
+    /// little beside what all of them are.
     fn conclude(mut self) -> Result<(), Rejection> {
-        let t = &mut self.prover.terms;
-        let any = t.or_all(self.impossible.iter().map(|i| i.1));
-        if t.bool_value(any) == Some(false) {
-            return Ok(());
-        }
         let mut solver = self.prover.court.solver();
-        match solver.check(t, &[any]) {
-            Answer::Unsat => Ok(()),
-            Answer::Sat => {
-                let model = solver.model(t).unwrap_or_default();
-                let found = self.impossible.iter().find(|i| t.evaluate(i.1, &model) == Value::Bool(true));
-                let place = found.map_or(String::new(), |(loc, _)| format!(" at {loc}"));
-                Err(Rejection::Wrong(format!("an error or a further pass through a loop{place} is possible")))
+        let t = &mut self.prover.terms;
+        for (loc, guard) in self.impossible {
+            if t.bool_value(guard) == Some(false) {
+                continue;
             }
-            Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
+            match solver.check(t, &[guard]) {
+                Answer::Unsat => {}
+                Answer::Sat => {
+                    let what = format!("an error or a further pass through a loop at {loc} is possible");
+                    return Err(Rejection::Wrong(what));
+                }
+                Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+            }
         }
+        Ok(())
     }
 }

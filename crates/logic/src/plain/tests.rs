@@ -102,6 +102,41 @@ fn circuits_agree_with_evaluation_on_random_operands() {
     }
 }
 
+/// Products with a constant on either side, and of two constants.
+#[test]
+fn products_with_constants_agree_with_evaluation() {
+    let product = |width: u32, a: u64, b: u64| {
+        let mut s = Terms::plain();
+        let x = s.var("x", Sort::BitVec(width));
+        let constant = s.bv(width, b);
+        for t in [s.mul(x, constant), s.mul(constant, x)] {
+            let mut blaster = Blaster::new();
+            for t in [x, t] {
+                assert_eq!(blaster.blast(&s, t, &Limits::default()), Ok(()));
+            }
+            let (value, word) = (BitVec::new(width, a), blaster.word(x).expect("blasted"));
+            let mut inputs = vec![(TRUE, true)];
+            inputs.extend(word.iter().enumerate().map(|(i, l)| (*l, value.bit(i as u32))));
+            let values = propagate(&blaster.gates.clauses, blaster.gates.len(), &inputs);
+            let word = blaster.word(t).expect("blasted");
+            let bit = |i: u32| values[word[i as usize].unsigned_abs() as usize] == (word[i as usize] > 0);
+            let expected = BitVec::new(width, a.wrapping_mul(b));
+            assert_eq!(BitVec::from_bits(width, bit), expected, "{a} * {b} at {width}");
+        }
+    };
+    for width in 1..=5u32 {
+        (0..1 << (2 * width)).for_each(|ab: u64| product(width, ab >> width, ab & ((1 << width) - 1)));
+    }
+    let r = &mut Random::new(1);
+    for width in [31, 32, 64] {
+        for _ in 0..50 {
+            let mut any = || r.bits(width).to_u128().expect("it fits") as u64;
+            product(width, any(), any());
+        }
+        product(width, 12345, u64::MAX >> (64 - width));
+    }
+}
+
 #[test]
 fn gates_of_constants_are_constants() {
     let mut g = Gates::new();

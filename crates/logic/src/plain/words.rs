@@ -68,11 +68,56 @@ pub(super) fn ite(g: &mut Gates, c: Lit, a: &[Lit], b: &[Lit]) -> Word {
 
 /// The product, as wide as the operands.
 pub(super) fn multiply(g: &mut Gates, a: &[Lit], b: &[Lit]) -> Word {
+    if let Some(digits) = signed_digits(a) {
+        return multiply_by(g, b, &digits);
+    }
+    if let Some(digits) = signed_digits(b) {
+        return multiply_by(g, a, &digits);
+    }
     let mut product = vec![FALSE; a.len()];
     for (i, &bit) in b.iter().enumerate() {
         // Row i is `a << i` where bit i of `b` is set.
         let row: Word = a[..a.len() - i].iter().map(|&x| g.and(x, bit)).collect();
         let (sum, _) = add(g, &product[i..], &row, FALSE);
+        product.truncate(i);
+        product.extend(sum);
+    }
+    product
+}
+
+/// A constant as digits -1, 0 and 1 of which no two neighbours are both other than 0: that runs of ones count as
+/// `2^j - 2^i` makes of `x * -1` one subtraction.
+fn signed_digits(word: &[Lit]) -> Option<Vec<i8>> {
+    let mut digits = Vec::with_capacity(word.len());
+    let mut carry = false;
+    for (i, &bit) in word.iter().enumerate() {
+        if bit != TRUE && bit != FALSE {
+            return None;
+        }
+        let odd = (bit == TRUE) != carry;
+        let next = word.get(i + 1) == Some(&TRUE);
+        digits.push(if !odd {
+            0
+        } else if next {
+            -1
+        } else {
+            1
+        });
+        // What is left is halved: an odd rest loses its digit before.
+        carry = if odd { next } else { carry };
+    }
+    Some(digits)
+}
+
+/// The sum of `a << i` for every digit 1, less those for every digit -1.
+fn multiply_by(g: &mut Gates, a: &[Lit], digits: &[i8]) -> Word {
+    let mut product = vec![FALSE; a.len()];
+    for (i, &digit) in digits.iter().enumerate().filter(|(_, digit)| **digit != 0) {
+        let row = &a[..a.len() - i];
+        let sum = match digit {
+            1 => add(g, &product[i..], row, FALSE).0,
+            _ => subtract(g, &product[i..], row).0,
+        };
         product.truncate(i);
         product.extend(sum);
     }
