@@ -13,7 +13,7 @@ use palisade_cfa::*;
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, Evaluator, Solver, Sort, Term, Terms};
 use palisade_task::Task;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A proof of more terms is left to the fast encoder.
 const MANY_TERMS: usize = 4_000_000;
@@ -359,7 +359,9 @@ impl<'t> Prover<'t> {
     }
 }
 
-/// Checks invariants, or a proof by k-induction that they help.
+/// Checks invariants, or a proof by k-induction that they help: with the program cut where they stand, or else at
+/// the heads of the loops in which they stand. While a task is reduced, a head may move behind copies that the next
+/// operations need, about which the facts say nothing.
 pub fn check(
     reduced: &Task,
     carried: &Carried,
@@ -368,13 +370,22 @@ pub fn check(
     court: &Court,
 ) -> Result<(), Rejection> {
     let said = carried.said(invariants);
-    let points = said.iter().map(|s| s.0);
-    let all = [carried.known(reduced), said.clone()].concat();
-    let (mut prover, mut facts) = Prover::new(&carried.task, points, &all, court);
-    facts.ghosts = invariants.ghosts().collect();
-    let segments = prover.weed(&mut facts)?;
-    match k {
-        None => prover.sufficient(&segments, &facts),
-        Some(k) => prover.k_induction(k, &facts),
+    let points: BTreeSet<LocId> = said.iter().map(|s| s.0).collect();
+    let graph = carried.task.program.analyse();
+    let heads: BTreeSet<LocId> = points.iter().map(|&loc| graph.innermost_loop(loc).unwrap_or(loc)).collect();
+    let all = [carried.known(reduced), said].concat();
+    let ghosts: Vec<VarId> = invariants.ghosts().collect();
+    let cut_at = |points: &BTreeSet<LocId>| {
+        let (mut prover, mut facts) = Prover::new(&carried.task, points.iter().copied(), &all, court);
+        facts.ghosts.clone_from(&ghosts);
+        let segments = prover.weed(&mut facts)?;
+        match k {
+            None => prover.sufficient(&segments, &facts),
+            Some(k) => prover.k_induction(k, &facts),
+        }
+    };
+    match cut_at(&points) {
+        Err(Rejection::Wrong(_)) if heads != points => cut_at(&heads),
+        result => result,
     }
 }
