@@ -120,8 +120,8 @@ impl Carried {
 }
 
 /// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
-/// not matter go away: what is said of one location of a loop is tried at all its cut points, and where nothing is
-/// said, what is said elsewhere of variables that the loop does not assign.
+/// not matter go away: what is said of one location of a loop is tried at all its cut points and at those of the
+/// loops in it, and where nothing is said, what is said elsewhere of variables that the loop does not assign.
 pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -> Vec<(LocId, ExprId)> {
     let p = &task.program;
     let graph = p.analyse();
@@ -129,7 +129,9 @@ pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -
     let mut guesses: Vec<(LocId, ExprId)> = Vec::new();
     for &point in points {
         let head = graph.innermost_loop(point);
-        let near = |loc: LocId| loc == point || (head.is_some() && graph.innermost_loop(loc) == head);
+        let around: Vec<LocId> = std::iter::successors(head, |head| graph.outer_loop(*head)).collect();
+        let near =
+            |loc: LocId| loc == point || graph.innermost_loop(loc).is_some_and(|head| around.contains(&head));
         let mut here: Vec<ExprId> = said.iter().filter(|s| near(s.0)).map(|s| s.1).collect();
         if let (true, Some(head)) = (here.is_empty(), head) {
             let body = graph.loop_body(p, head).iter().flat_map(|loc| &p.locs[*loc].out);

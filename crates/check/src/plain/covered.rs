@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// A symbolic state may stand for at most this many states of the set.
 const MAX_SPLIT: usize = 64;
 
+/// A path is followed through at most this many cut points of which a cover says nothing.
+const MAX_FOLLOWED: u32 = 200;
+
 /// Checks a cover.
 pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) -> Result<(), Rejection> {
     let lost = || Rejection::GaveUp("a state of the cover cannot be carried back".into());
@@ -42,47 +45,62 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
         known.entry(loc).or_default().insert(&values);
         states.push((loc, values));
     }
+    let known: FxHashMap<LocId, Rc<Known>> =
+        known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
     let at_states = states.iter().map(|s| s.0);
     let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), court);
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
     }
-    let known = known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
-    let mut checker = Checker { prover, known, facts };
-    let entry = carried.task.body().entry;
-    let initial = checker.prover.encoder.initial(&mut checker.prover.terms)?;
-    if checker.prover.cuts.points.contains(&entry) {
-        checker.arrive(&mut checker.prover.solver(), entry, entry, initial)?;
-    } else {
-        checker.paths(entry, initial)?;
-    }
-    // Cut points without states of the cover count as one state about which nothing is known.
-    let bare: Vec<LocId> =
-        checker.prover.cuts.points.iter().copied().filter(|l| !checker.known.contains_key(l)).collect();
-    for loc in bare {
-        let mut anything = Known::default();
-        anything.insert(&[]);
-        checker.known.insert(loc, Rc::new(anything));
-        states.push((loc, Vec::new()));
-    }
-    for (loc, values) in states {
-        let mut state = checker.prover.encoder.arbitrary(&mut checker.prover.terms);
-        for (var, bounds) in values {
-            checker.set(&mut state, var, bounds)?;
+    let mut checker = Checker { prover, known, facts, followed: 0 };
+    match checker.check(states.clone()) {
+        // A loop of which the cover says nothing may be one whose passes the values decide.
+        Err(Rejection::Wrong(_)) if checker.bare().next().is_some() => {
+            checker.followed = MAX_FOLLOWED;
+            checker.check(states)
         }
-        checker.learn(loc, &mut state);
-        checker.paths(loc, state)?;
+        result => result,
     }
-    Ok(())
 }
 
 struct Checker<'t> {
     prover: Prover<'t>,
     known: FxHashMap<LocId, Rc<Known>>,
     facts: Facts,
+    /// How many cut points without states of the cover a path is followed through. If none, every state may
+    /// be there.
+    followed: u32,
 }
 
 impl Checker<'_> {
+    /// Cut points without states of the cover.
+    fn bare(&self) -> impl Iterator<Item = LocId> {
+        self.prover.cuts.points.iter().copied().filter(|l| !self.known.contains_key(l))
+    }
+
+    /// No path from the entry or from a state leaves the set.
+    fn check(&mut self, mut states: Vec<(LocId, Vec<(VarId, Bounds)>)>) -> Result<(), Rejection> {
+        let entry = self.prover.task.body().entry;
+        let initial = self.prover.encoder.initial(&mut self.prover.terms)?;
+        if self.known.contains_key(&entry) {
+            self.arrive(&mut self.prover.solver(), entry, entry, initial)?;
+        } else {
+            self.paths(entry, initial)?;
+        }
+        if self.followed == 0 {
+            states.extend(self.bare().map(|loc| (loc, Vec::new())));
+        }
+        for (loc, values) in states {
+            let mut state = self.prover.encoder.arbitrary(&mut self.prover.terms);
+            for (var, bounds) in values {
+                self.set(&mut state, var, bounds)?;
+            }
+            self.learn(loc, &mut state);
+            self.paths(loc, state)?;
+        }
+        Ok(())
+    }
+
     /// Gives a scalar variable a value within bounds.
     fn set(&mut self, state: &mut State, var: VarId, bounds: Bounds) -> Result<(), Rejection> {
         let p = &self.prover.task.program;
@@ -140,8 +158,8 @@ impl Checker<'_> {
     fn paths(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
         // One solver for all, since paths share their beginnings.
         let mut solver = self.prover.solver();
-        let mut todo = vec![(start, state)];
-        while let Some((loc, state)) = todo.pop() {
+        let mut todo = vec![(start, state, 0)];
+        while let Some((loc, state, passed)) = todo.pop() {
             self.prover.look()?;
             if self.prover.task.is_end(loc) {
                 let guard = state.guard(&mut self.prover.terms);
@@ -166,12 +184,16 @@ impl Checker<'_> {
                     continue;
                 }
                 let dst = self.prover.task.program.edges[edge].dst;
-                if self.prover.cuts.points.contains(&dst) {
+                if self.known.contains_key(&dst) {
                     solver.push();
                     self.arrive(&mut solver, start, dst, next)?;
                     solver.pop();
-                } else {
-                    todo.push((dst, next));
+                } else if !self.prover.cuts.points.contains(&dst) {
+                    todo.push((dst, next, passed));
+                } else if passed < self.followed {
+                    todo.push((dst, next, passed + 1));
+                } else if self.followed > 0 {
+                    return Err(Rejection::GaveUp(format!("a path passes {dst} too often")));
                 }
             }
         }

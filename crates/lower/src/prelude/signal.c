@@ -133,7 +133,9 @@ int $pthread_sigmask(int how, const void *set, void *old)
 {
     unsigned long long before = $blocked;
     if (set != 0) {
-        unsigned long long chosen = *(const unsigned long long *)set;
+        unsigned long long chosen;
+        $readable(set, 128);
+        chosen = *(const unsigned long long *)set;
         if (how == 0)
             $blocked |= chosen;
         else if (how == 1)

@@ -271,9 +271,12 @@ char *$rindex(const char *s, int c)
 }
 
 //@ strstr
+// The word is read to its end before anything else, here and in the functions behind.
+void $check_string(const char *s);
 char *$strstr(const char *text, const char *word)
 {
     unsigned long at = 0;
+    $check_string(word);
     for (;;) {
         unsigned long i = 0;
         while (word[i] != 0 && text[at + i] == word[i])
@@ -288,9 +291,11 @@ char *$strstr(const char *text, const char *word)
 
 //@ strcasestr
 int $tolower(int c);
+void $check_string(const char *s);
 char *$strcasestr(const char *text, const char *word)
 {
     unsigned long at = 0;
+    $check_string(word);
     for (;;) {
         unsigned long i = 0;
         while (word[i] != 0
@@ -305,9 +310,11 @@ char *$strcasestr(const char *text, const char *word)
 }
 
 //@ strspn
+void $check_string(const char *s);
 unsigned long $strspn(const char *s, const char *accept)
 {
     unsigned long n = 0;
+    $check_string(accept);
     while (s[n] != 0) {
         unsigned long i = 0;
         while (accept[i] != 0 && accept[i] != s[n])
@@ -320,9 +327,11 @@ unsigned long $strspn(const char *s, const char *accept)
 }
 
 //@ strcspn
+void $check_string(const char *s);
 unsigned long $strcspn(const char *s, const char *reject)
 {
     unsigned long n = 0;
+    $check_string(reject);
     while (s[n] != 0) {
         unsigned long i = 0;
         while (reject[i] != 0 && reject[i] != s[n])
@@ -493,6 +502,8 @@ void *$memmem(const void *text, unsigned long n, const void *word, unsigned long
 {
     const unsigned char *x = text;
     unsigned long i;
+    $readable(text, n);
+    $readable(word, m);
     if (m > n)
         return 0;
     for (i = 0; i <= n - m; i++)
