@@ -11,7 +11,7 @@ use palisade_base::IdxVec;
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
 use palisade_cpa::{Step, StepKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -73,12 +73,29 @@ impl<'p> Effects<'p> {
         self.recursive[func]
     }
 
-    /// The value bits of the globals' cells at the start of the program, where they are known.
+    /// The cells that operations read by name.
+    fn read(&self) -> FxHashSet<u32> {
+        let mut read = FxHashSet::default();
+        for edge in &self.program.edges {
+            self.program.visit_op(&edge.op, &mut |used| {
+                let Use::Read(place) = used else { return };
+                match self.cells.locate(self.program, place) {
+                    Located::Cell(slot) => read.extend([slot]),
+                    Located::Among(slots) => read.extend(slots),
+                    Located::Anywhere => {}
+                }
+            });
+        }
+        read
+    }
+
+    /// The value bits of the globals' cells at the start of the program, where they are known and somebody asks.
     pub fn initial(&self) -> Vec<(u32, u128)> {
+        let read = self.read();
         let mut out = Vec::new();
         for (var, info) in self.program.vars.iter_enumerated() {
             let (Init::Image(items), VarKind::Global) = (&info.init, info.kind) else { continue };
-            for slot in self.cells.of_var(var) {
+            for slot in self.cells.of_var(var).filter(|slot| read.contains(slot)) {
                 let Some(cell) = self.cells.info(slot) else { continue };
                 let overlaps = |i: &&InitItem| {
                     let (lo, hi) = (i.offset * 8, i.offset * 8 + image_bits(self.program, &i.value));
@@ -87,6 +104,13 @@ impl<'p> Effects<'p> {
                 let mut hits = items.iter().filter(overlaps);
                 match (hits.next(), hits.next()) {
                     (None, _) => out.push((slot, 0)),
+                    (Some(InitItem { offset, value: InitValue::Bytes(bytes) }), None) => {
+                        if let Scalar::Int(_) = cell.scalar
+                            && let Some(bits) = within(bytes, u64::from(cell.bit), cell.width, *offset)
+                        {
+                            out.push((slot, bits));
+                        }
+                    }
                     (Some(item), None) if item.offset * 8 == u64::from(cell.bit) => {
                         let whole = image_bits(self.program, &item.value) == u64::from(cell.width);
                         match (&item.value, cell.scalar) {
@@ -258,6 +282,16 @@ impl<'p> Effects<'p> {
             self.write(dst, None, out);
         }
     }
+}
+
+/// The little-endian integer of some bits, if these are whole bytes of an image at an offset.
+fn within(bytes: &[u8], bit: u64, width: u32, offset: u64) -> Option<u128> {
+    if !bit.is_multiple_of(8) || !width.is_multiple_of(8) || width > 128 {
+        return None;
+    }
+    let from = usize::try_from((bit / 8).checked_sub(offset)?).ok()?;
+    let part = bytes.get(from..from + width as usize / 8)?;
+    Some(part.iter().rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte)))
 }
 
 /// How many bits an item of an image covers.
