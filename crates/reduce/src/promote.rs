@@ -83,6 +83,7 @@ fn replace(task: &mut Task, edge: EdgeId, ty: TypeId, dst: PlaceId, zeroed: bool
     }
     let place = p.places.push(Place { base: Base::Var(var), path: Default::default(), ty, bits: None });
     let address = p.add_expr(Scalar::Ptr, ExprKind::Addr(place));
+    task.origin.made.insert(var, (task.origin.frames_of[p.edges[edge].src], origin));
     let (end, span) = (p.edges[edge].dst, p.edges[edge].span);
     p.locs[end].inc.retain(|e| *e != edge);
     p.edges[edge].op = Op::Enter { var };

@@ -13,8 +13,8 @@ pub fn compact(task: &mut Task) {
     let old_edges = std::mem::replace(&mut task.program.edges, IdxVec::new());
     let origin = std::mem::take(&mut task.origin);
     let body = task.program.body(task.program.entry).clone();
-    let mut new =
-        Origin { frames: origin.frames, pieces: origin.pieces, known: origin.known, ..Origin::default() };
+    let Origin { frames, pieces, made, known, .. } = origin;
+    let mut new = Origin { frames, pieces, made, known, ..Origin::default() };
 
     let mut map: FxHashMap<LocId, LocId> = FxHashMap::default();
     let mut order: Vec<LocId> = Vec::new();

@@ -72,6 +72,9 @@ pub struct Origin {
     /// Registers that stand for a member of an object: the variable that was split, and the offset
     /// of the member there.
     pub pieces: FxHashMap<VarId, (VarId, u64)>,
+    /// Variables that stand for an object that is allocated once: the activation that does it, and its original
+    /// edge.
+    pub made: FxHashMap<VarId, (FrameId, EdgeId)>,
     /// What reductions used and what holds at loop heads, so that nobody else says it: activation,
     /// original location, and a truth value.
     pub known: Vec<(FrameId, LocId, ExprId)>,

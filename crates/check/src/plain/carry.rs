@@ -65,8 +65,11 @@ impl Carried {
             pool.weave(&mut program, |head| places.get(&at(head)).copied());
         }
         let mut task = whole.with_program(program);
+        task.origin.made = reduced.origin.made.clone();
+        make_variables(&mut task, known_vars);
         task.origin.pieces = reduced.origin.pieces.clone();
-        task.origin.pieces.retain(|_, (of, _)| of.0 < known_vars as u32);
+        let made = &task.origin.made;
+        task.origin.pieces.retain(|_, (of, _)| of.0 < known_vars as u32 || made.contains_key(of));
         let mut findings = palisade_cfa::verify(&task.program);
         findings.retain(|f| matches!(f.subject, Subject::Expr(_) | Subject::Place(_)));
         if let Some(finding) = findings.first() {
@@ -112,17 +115,58 @@ impl Carried {
         fine
     }
 
-    /// Whether the whole task has the variable, as such or as a member of another one.
+    /// Whether the whole task has the variable, as such, as a member of another one, or as an object that it makes.
     pub fn is_known(&self, var: VarId) -> bool {
         let i = var.0 as usize;
-        i < self.known_vars || self.ghosts.contains(&i) || self.task.origin.pieces.contains_key(&var)
+        let origin = &self.task.origin;
+        i < self.known_vars
+            || self.ghosts.contains(&i)
+            || origin.pieces.contains_key(&var)
+            || origin.made.contains_key(&var)
     }
 }
 
-/// Facts to try at cut points of the whole task. While a task is reduced, heads of loops move, and loops that do
-/// not matter go away: what is said of one location of a loop is tried at all its cut points and at those of the
-/// loops in it, and where nothing is said, what is said elsewhere of variables that the loop does not assign.
-pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -> Vec<(LocId, ExprId)> {
+/// Gives objects that are allocated once the variables that evidence has for them; drops those that have no such
+/// object. An allocation outside of all loops happens at most once, and where nobody asks what is alive, how large it is
+/// and how much memory is left, its object may as well be there from the start.
+fn make_variables(task: &mut Task, known_vars: usize) {
+    let made = std::mem::take(&mut task.origin.made);
+    if task.program.asks_about_objects() {
+        return;
+    }
+    let graph = task.program.analyse();
+    for id in task.program.edges.ids() {
+        let Edge { src, ref op, .. } = task.program.edges[id];
+        let Op::Alloc { dst, size, zeroed: false, .. } = *op else { continue };
+        let at = (task.origin.frames_of[src], task.origin.edges[id]);
+        let p = &mut task.program;
+        let fits = |var: VarId| match p.exprs[size].kind {
+            ExprKind::Int(size) => p.size_of(p.vars[var].ty).map(u128::from) == Some(size),
+            _ => false,
+        };
+        let candidate = made.iter().find(|(_, place)| **place == at).map(|(var, _)| *var);
+        let Some(var) = candidate.filter(|v| v.0 as usize >= known_vars && fits(*v)) else { continue };
+        if graph.innermost_loop(src).is_some() || task.origin.made.contains_key(&var) {
+            continue;
+        }
+        let ty = p.vars[var].ty;
+        let place = p.places.push(Place { base: Base::Var(var), path: Default::default(), ty, bits: None });
+        let address = p.add_expr(Scalar::Ptr, ExprKind::Addr(place));
+        p.edges[id].op = Op::Assign { dst, src: address };
+        task.origin.made.insert(var, at);
+    }
+}
+
+/// Facts to try at cut points of the whole task: what reductions knew, and what evidence says. While a task is reduced,
+/// heads of loops move, and loops that do not matter go away: what is said of one location of a loop is tried at all its
+/// cut points and at those of the loops in it; where evidence says nothing, all that it says elsewhere; where nobody
+/// says anything, what is known elsewhere of variables that the loop does not assign.
+pub fn spread(
+    task: &Task,
+    points: &BTreeSet<LocId>,
+    known: &[(LocId, ExprId)],
+    said: &[(LocId, ExprId)],
+) -> Vec<(LocId, ExprId)> {
     let p = &task.program;
     let graph = p.analyse();
     let mut seen: FxHashSet<(LocId, ExprId)> = FxHashSet::default();
@@ -132,33 +176,49 @@ pub fn spread(task: &Task, points: &BTreeSet<LocId>, said: &[(LocId, ExprId)]) -
         let around: Vec<LocId> = std::iter::successors(head, |head| graph.outer_loop(*head)).collect();
         let near =
             |loc: LocId| loc == point || graph.innermost_loop(loc).is_some_and(|head| around.contains(&head));
-        let mut here: Vec<ExprId> = said.iter().filter(|s| near(s.0)).map(|s| s.1).collect();
-        if let (true, Some(head)) = (here.is_empty(), head) {
-            let body = graph.loop_body(p, head).iter().flat_map(|loc| &p.locs[*loc].out);
-            let mut assigned: FxHashSet<VarId> = FxHashSet::default();
-            for edge in body {
-                p.visit_op(&p.edges[*edge].op, &mut |used| {
-                    if let Use::Write(place) = used
-                        && let Base::Var(var) = p.places[place].base
-                    {
-                        assigned.insert(var);
-                    }
-                });
-            }
-            let untouched = |fact: &ExprId| {
-                let mut untouched = true;
-                p.visit_op(&Op::Assume { cond: *fact }, &mut |used| {
-                    if let Use::Read(place) = used
-                        && let Base::Var(var) = p.places[place].base
-                    {
-                        untouched &= !assigned.contains(&var);
-                    }
-                });
-                untouched
-            };
-            here.extend(said.iter().map(|s| s.1).filter(untouched));
+        let facts_near = |facts: &[(LocId, ExprId)]| -> Vec<ExprId> {
+            facts.iter().filter(|fact| near(fact.0)).map(|fact| fact.1).collect()
+        };
+        let mut here = facts_near(known);
+        let nothing = here.is_empty();
+        let evidence = facts_near(said);
+        if evidence.is_empty() {
+            here.extend(said.iter().map(|fact| fact.1));
+        }
+        here.extend(evidence);
+        if let (true, Some(head)) = (nothing, head) {
+            let assigned = assigned_in(p, &graph, head);
+            here.extend(known.iter().map(|fact| fact.1).filter(|fact| !mentions(p, *fact, &assigned)));
         }
         guesses.extend(here.into_iter().map(|fact| (point, fact)).filter(|guess| seen.insert(*guess)));
     }
     guesses
+}
+
+/// The variables that a loop assigns by name.
+fn assigned_in(p: &Program, graph: &Graph, head: LocId) -> FxHashSet<VarId> {
+    let mut assigned = FxHashSet::default();
+    for edge in graph.loop_body(p, head).iter().flat_map(|loc| &p.locs[*loc].out) {
+        p.visit_op(&p.edges[*edge].op, &mut |used| {
+            if let Use::Write(place) = used
+                && let Base::Var(var) = p.places[place].base
+            {
+                assigned.insert(var);
+            }
+        });
+    }
+    assigned
+}
+
+/// Whether a fact reads one of some variables.
+fn mentions(p: &Program, fact: ExprId, vars: &FxHashSet<VarId>) -> bool {
+    let mut found = false;
+    p.visit_op(&Op::Assume { cond: fact }, &mut |used| {
+        if let Use::Read(place) = used
+            && let Base::Var(var) = p.places[place].base
+        {
+            found |= vars.contains(&var);
+        }
+    });
+    found
 }

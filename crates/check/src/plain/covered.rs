@@ -48,16 +48,16 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     let known: FxHashMap<LocId, Rc<Known>> =
         known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
     let at_states = states.iter().map(|s| s.0);
-    let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), court);
+    let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), &[], court);
     if !facts.at.is_empty() {
         prover.weed(&mut facts)?;
     }
     let mut checker = Checker { prover, known, facts, followed: 0 };
     match checker.check(states.clone()) {
         // A loop of which the cover says nothing may be one whose passes the values decide.
-        Err(Rejection::Wrong(_)) if checker.bare().next().is_some() => {
+        Err(wrong @ Rejection::Wrong(_)) if checker.bare().next().is_some() => {
             checker.followed = MAX_FOLLOWED;
-            checker.check(states)
+            checker.check(states).or(Err(wrong))
         }
         result => result,
     }
@@ -91,12 +91,13 @@ impl Checker<'_> {
             states.extend(self.bare().map(|loc| (loc, Vec::new())));
         }
         for (loc, values) in states {
-            let mut state = self.prover.encoder.arbitrary(&mut self.prover.terms);
+            let mut state = self.prover.arbitrary(loc, &self.facts);
             for (var, bounds) in values {
                 self.set(&mut state, var, bounds)?;
             }
-            self.learn(loc, &mut state);
-            self.paths(loc, state)?;
+            if self.prover.with_facts(loc, &mut state, &self.facts) {
+                self.paths(loc, state)?;
+            }
         }
         Ok(())
     }
@@ -116,10 +117,7 @@ impl Checker<'_> {
         };
         let t = &mut self.prover.terms;
         let value = constant(t, u32::from(ty.bits), bits);
-        match self.prover.encoder.layout.homes[var] {
-            Home::Register(slot) => state.set(slot, value),
-            _ => self.prover.encoder.store_variable(t, state, var, scalar, value),
-        }
+        self.prover.encoder.put(t, state, var, scalar, value);
         Ok(())
     }
 
@@ -131,26 +129,6 @@ impl Checker<'_> {
             Home::None => None,
             Home::Register(slot) => Some(state.get(slot)),
             _ => Some(self.prover.encoder.load_variable(t, state, var, scalar)),
-        }
-    }
-
-    /// Uses the facts of a cut point; an equality with a constant is put in.
-    fn learn(&mut self, loc: LocId, state: &mut State) {
-        for fact in self.facts.at.get(&loc).cloned().unwrap_or_default() {
-            let p = &self.prover.task.program;
-            if let ExprKind::Cmp(CmpOp::Eq, a, b) = p.exprs[fact].kind
-                && let (ExprKind::Load(place), ExprKind::Int(bits)) = (&p.exprs[a].kind, &p.exprs[b].kind)
-                && let Base::Var(var) = p.places[*place].base
-                && let (Home::Register(slot), Scalar::Int(ty)) =
-                    (self.prover.encoder.layout.homes[var], p.exprs[a].ty)
-            {
-                let value = constant(&mut self.prover.terms, u32::from(ty.bits), *bits);
-                state.set(slot, value);
-                continue;
-            }
-            let truth = self.prover.encoder.truth(&mut self.prover.terms, state, fact);
-            state.path.append(&mut self.prover.encoder.facts);
-            let _ = state.assume(&self.prover.terms, truth);
         }
     }
 
@@ -210,20 +188,28 @@ impl Checker<'_> {
         state: State,
     ) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
-        // Each list of variables with their types and terms.
-        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
+        // Each list of variables with their types and terms, and whether they hold numbers and no parts of pointers:
+        // numbers are what states of the cover are given.
+        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>, Term)> = Vec::new();
         for vars in known.lists() {
             let p = &self.prover.task.program;
             let types: Option<Vec<IntTy>> = vars.iter().map(|v| p.scalar_of(p.vars[*v].ty)?.int()).collect();
             let found: Option<Vec<Term>> = vars.iter().map(|v| self.get(&state, *v)).collect();
             if let (Some(types), Some(found)) = (types, found) {
-                lists.push((vars, types, found));
+                let t = &mut self.prover.terms;
+                let mut numbers = t.tru();
+                for ((&var, &ty), &value) in vars.iter().zip(&types).zip(&found) {
+                    let holds = self.prover.encoder.holds(t, &state, var, Scalar::Int(ty), value);
+                    numbers = t.and(numbers, holds);
+                }
+                lists.push((vars, types, found, numbers));
             }
         }
         let constant_of = |terms: &Terms, t: Term| terms.value_of(t)?.to_u128();
-        for (vars, types, found) in &lists {
+        for (vars, types, found, numbers) in &lists {
             let bits: Option<Vec<u128>> = found.iter().map(|t| constant_of(&self.prover.terms, *t)).collect();
-            if bits.is_some_and(|bits| known.find(vars, types, &bits).is_some()) {
+            let certain = self.prover.terms.bool_value(*numbers) == Some(true);
+            if certain && bits.is_some_and(|bits| known.find(vars, types, &bits).is_some()) {
                 return Ok(());
             }
         }
@@ -239,18 +225,20 @@ impl Checker<'_> {
             let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
             let mut evaluator = Evaluator::new(&model);
             let mut here = None;
-            for (vars, types, found) in &lists {
+            for (vars, types, found, numbers) in &lists {
                 let bits: Option<Vec<u128>> = found
                     .iter()
                     .map(|&t| evaluator.value(&self.prover.terms, t).as_bv()?.to_u128())
                     .collect();
-                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits)) {
-                    here = Some((found, types, bounds));
+                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits))
+                    && evaluator.truth(&self.prover.terms, *numbers)
+                {
+                    here = Some((found, types, bounds, *numbers));
                     break;
                 }
             }
-            let Some((found, types, bounds)) = here else {
-                for (vars, _, found) in &lists {
+            let Some((found, types, bounds, numbers)) = here else {
+                for (vars, _, found, _) in &lists {
                     let values = vars.iter().zip(found).map(|(v, &t)| {
                         let name = &self.prover.task.program.vars[*v].name;
                         format!("{name} = {}", evaluator.value(&self.prover.terms, t))
@@ -261,7 +249,7 @@ impl Checker<'_> {
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let t = &mut self.prover.terms;
-            let mut same = t.tru();
+            let mut same = numbers;
             for ((&term, &ty), bounds) in found.iter().zip(types).zip(bounds) {
                 let width = t.width(term);
                 let inside = within(t, ty, term, bounds, |t, bits| constant(t, width, bits));

@@ -352,12 +352,30 @@ impl Encoder<'_> {
         self.value_of(t, s, scalar, &bytes)
     }
 
-    /// Writes a scalar variable in memory.
-    pub fn store_variable(&mut self, t: &mut Terms, s: &mut State, var: VarId, scalar: Scalar, value: Term) {
+    /// Writes a scalar variable, wherever it lives.
+    pub fn put(&mut self, t: &mut Terms, s: &mut State, var: VarId, scalar: Scalar, value: Term) {
+        if let Home::Register(slot) = self.layout.homes[var] {
+            return s.set(slot, value);
+        }
         let spot = self.variable_spot(t, var);
         for (i, byte) in self.bytes_of(t, scalar, value).into_iter().enumerate() {
             self.write(t, s, spot, i as u64, byte);
         }
+    }
+
+    /// Whether a scalar variable is as [`Encoder::put`] leaves it.
+    pub fn holds(&mut self, t: &mut Terms, s: &State, var: VarId, scalar: Scalar, value: Term) -> Term {
+        if let Home::Register(slot) = self.layout.homes[var] {
+            return t.eq(s.get(slot), value);
+        }
+        let spot = self.variable_spot(t, var);
+        let mut all = t.tru();
+        for (i, byte) in self.bytes_of(t, scalar, value).into_iter().enumerate() {
+            let found = self.read(t, s, spot, i as u64);
+            let same = t.eq(found, byte);
+            all = t.and(all, same);
+        }
+        all
     }
 
     fn variable_spot(&self, t: &mut Terms, var: VarId) -> Spot {

@@ -48,15 +48,16 @@ impl<'t> Prover<'t> {
     pub fn new(
         task: &'t Task,
         points: impl Iterator<Item = LocId>,
+        known: &[(LocId, ExprId)],
         said: &[(LocId, ExprId)],
         court: &'t Court,
     ) -> (Self, Facts) {
         let mut terms = Terms::plain();
-        let more: Vec<ExprId> = said.iter().map(|f| f.1).collect();
+        let more: Vec<ExprId> = known.iter().chain(said).map(|f| f.1).collect();
         let encoder = Encoder::new(task, &more, &mut terms);
         let cuts = Cuts::new(task, points.collect());
         let mut facts = Facts::default();
-        for (loc, fact) in spread(task, &cuts.points, said) {
+        for (loc, fact) in spread(task, &cuts.points, known, said) {
             facts.at.entry(loc).or_default().push(fact);
         }
         (Prover { task, cuts, terms, encoder, court }, facts)
@@ -162,11 +163,52 @@ impl<'t> Prover<'t> {
         }
     }
 
-    /// The truth of facts in a state; what evaluating them says about unknowns joins the path.
+    /// The variable and the value of a fact that says what a scalar variable holds: a constant or an address.
+    fn definition(&self, fact: ExprId) -> Option<(VarId, ExprId)> {
+        let p = &self.task.program;
+        let ExprKind::Cmp(CmpOp::Eq, a, b) = p.exprs[fact].kind else { return None };
+        let (ExprKind::Load(place), ty) = (&p.exprs[a].kind, p.exprs[a].ty) else { return None };
+        let Place { base: Base::Var(var), ref path, bits: None, .. } = p.places[*place] else { return None };
+        let constant = match p.exprs[b].kind {
+            ExprKind::Int(_) => true,
+            ExprKind::Addr(of) => matches!(p.places[of].base, Base::Var(_)) && p.places[of].path.is_empty(),
+            _ => false,
+        };
+        let scalar = path.is_empty() && p.scalar_of(p.vars[var].ty) == Some(ty) && p.exprs[b].ty == ty;
+        (constant && scalar).then_some((var, b))
+    }
+
+    /// The truth of facts in a state; what evaluating them says about unknowns joins the path. That a variable holds
+    /// an address means that it is just this pointer, not only that it compares equal.
     fn truths(&mut self, state: &mut State, facts: &[ExprId]) -> Vec<Term> {
-        let truths = facts.iter().map(|&f| self.encoder.truth(&mut self.terms, state, f)).collect();
+        let mut truths = Vec::with_capacity(facts.len());
+        for &fact in facts {
+            truths.push(match self.definition(fact) {
+                Some((var, value)) => {
+                    let scalar = self.task.program.exprs[value].ty;
+                    let value = self.encoder.expr(&mut self.terms, state, value);
+                    self.encoder.holds(&mut self.terms, state, var, scalar, value)
+                }
+                None => self.encoder.truth(&mut self.terms, state, fact),
+            });
+        }
         state.path.append(&mut self.encoder.facts);
         truths
+    }
+
+    /// Any state in which variables hold what facts say, the other facts aside.
+    pub fn arbitrary(&mut self, loc: LocId, facts: &Facts) -> State {
+        let mut state = self.encoder.arbitrary(&mut self.terms);
+        for (var, value) in self.definitions(loc, facts) {
+            let scalar = self.task.program.exprs[value].ty;
+            let value = self.encoder.expr(&mut self.terms, &state, value);
+            self.encoder.put(&mut self.terms, &mut state, var, scalar, value);
+        }
+        state
+    }
+
+    fn definitions(&self, loc: LocId, facts: &Facts) -> Vec<(VarId, ExprId)> {
+        facts.at.get(&loc).into_iter().flatten().filter_map(|&fact| self.definition(fact)).collect()
     }
 
     /// Assumes the facts of a location. Tells whether a state may be left, as far as simplification knows.
@@ -188,7 +230,7 @@ impl<'t> Prover<'t> {
             out.push(self.follow(entry, initial, facts)?);
         }
         for point in self.cuts.points.clone() {
-            let state = self.encoder.arbitrary(&mut self.terms);
+            let state = self.arbitrary(point, facts);
             out.push(self.follow(point, state, facts)?);
         }
         Ok(out)
@@ -207,21 +249,32 @@ impl<'t> Prover<'t> {
         Ok(Segment { start, state, ends, instances })
     }
 
-    /// Drops facts until those that are left are inductive.
+    /// Drops facts until those that are left are inductive. Segments start in states in which registers hold what
+    /// facts say; if one of these facts goes, they are made anew.
     pub fn weed(&mut self, facts: &mut Facts) -> Result<Vec<Segment>, Rejection> {
-        let segments = self.segments(facts)?;
-        let mut solvers: Vec<Juror<'t>> = segments.iter().map(|_| self.solver()).collect();
-        loop {
-            let mut changed = false;
-            for (i, segment) in segments.iter().enumerate() {
-                for (loc, end) in &segment.ends {
-                    while self.drop_broken(&mut solvers[i], i == 0, segment, *loc, end, facts)? {
-                        changed = true;
+        let points = self.cuts.points.clone();
+        let definitions = |this: &Self, facts: &Facts| -> Vec<_> {
+            points.iter().map(|&point| this.definitions(point, facts)).collect()
+        };
+        'segments: loop {
+            let put_in = definitions(self, facts);
+            let segments = self.segments(facts)?;
+            let mut solvers: Vec<Juror<'t>> = segments.iter().map(|_| self.solver()).collect();
+            loop {
+                let mut changed = false;
+                for (i, segment) in segments.iter().enumerate() {
+                    for (loc, end) in &segment.ends {
+                        while self.drop_broken(&mut solvers[i], i == 0, segment, *loc, end, facts)? {
+                            changed = true;
+                        }
+                        if definitions(self, facts) != put_in {
+                            continue 'segments;
+                        }
                     }
                 }
-            }
-            if !changed {
-                return Ok(segments);
+                if !changed {
+                    return Ok(segments);
+                }
             }
         }
     }
@@ -320,7 +373,7 @@ impl<'t> Prover<'t> {
             layer = self.advance(layer, true, facts)?;
         }
         for point in self.cuts.points.clone() {
-            let mut state = self.encoder.arbitrary(&mut self.terms);
+            let mut state = self.arbitrary(point, facts);
             if !self.with_facts(point, &mut state, facts) {
                 continue;
             }
@@ -373,10 +426,11 @@ pub fn check(
     let points: BTreeSet<LocId> = said.iter().map(|s| s.0).collect();
     let graph = carried.task.program.analyse();
     let heads: BTreeSet<LocId> = points.iter().map(|&loc| graph.innermost_loop(loc).unwrap_or(loc)).collect();
-    let all = [carried.known(reduced), said].concat();
+    let known = carried.known(reduced);
     let ghosts: Vec<VarId> = invariants.ghosts().collect();
     let cut_at = |points: &BTreeSet<LocId>| {
-        let (mut prover, mut facts) = Prover::new(&carried.task, points.iter().copied(), &all, court);
+        let (mut prover, mut facts) =
+            Prover::new(&carried.task, points.iter().copied(), &known, &said, court);
         facts.ghosts.clone_from(&ghosts);
         let segments = prover.weed(&mut facts)?;
         match k {
@@ -385,7 +439,7 @@ pub fn check(
         }
     };
     match cut_at(&points) {
-        Err(Rejection::Wrong(_)) if heads != points => cut_at(&heads),
+        Err(wrong @ Rejection::Wrong(_)) if heads != points => cut_at(&heads).or(Err(wrong)),
         result => result,
     }
 }

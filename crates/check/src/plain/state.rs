@@ -173,8 +173,12 @@ impl Uses {
         for &cond in more {
             p.visit_op(&Op::Assume { cond }, &mut |used| uses.note(p, used));
         }
+        // Evidence may be about any part of what is used.
         for (&part, &(of, _)) in &task.origin.pieces {
-            if uses.used.get(part) == Some(&true) && uses.used.get(of).is_some() {
+            if let (Some(&part_used), Some(&of_used)) = (uses.used.get(part), uses.used.get(of))
+                && (part_used || of_used)
+            {
+                uses.used[part] = true;
                 uses.used[of] = true;
                 uses.parts[of] = true;
             }

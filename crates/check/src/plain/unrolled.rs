@@ -29,7 +29,7 @@ pub fn check(
     let bounds: BTreeMap<LocId, u32> =
         bounds.iter().filter_map(|&(loc, n)| Some((carried.loc(loc)?, n.saturating_add(1)))).collect();
     let (prover, mut facts) =
-        Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), court);
+        Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), &[], court);
     let mut search = Search::new(prover, bounds);
     let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
     search.follow(carried.task.body().entry, initial)?;
@@ -38,7 +38,7 @@ pub fn check(
         let mut done = BTreeSet::new();
         while let Some(head) = search.unbounded.difference(&done).next().copied() {
             done.insert(head);
-            let mut state = search.prover.encoder.arbitrary(&mut search.prover.terms);
+            let mut state = search.prover.arbitrary(head, &facts);
             if search.prover.with_facts(head, &mut state, &facts) {
                 search.follow(head, state)?;
             }
@@ -54,7 +54,7 @@ pub fn check_only_run(source: &Arc<Program>, court: &Court) -> Result<(), Reject
     loop {
         let task = Task::whole(source, recursion, MAX_EDGES);
         let task = task.map_err(|error| Rejection::GaveUp(error.to_string()))?;
-        let (prover, _) = Prover::new(&task, std::iter::empty(), &[], court);
+        let (prover, _) = Prover::new(&task, std::iter::empty(), &[], &[], court);
         let bounds = prover.cuts.points.iter().map(|&point| (point, u32::MAX)).collect();
         let mut search = Search { only_run: true, ..Search::new(prover, bounds) };
         let initial = search.prover.encoder.initial(&mut search.prover.terms)?;

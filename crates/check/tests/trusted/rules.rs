@@ -593,6 +593,66 @@ fn covers_of_variables_that_nobody_uses() {
     }
 }
 
+const MACHINE: &str = "void *malloc(unsigned long); struct link { int open; }; \
+     struct machine { int state; struct link *link; };";
+
+/// Evidence about an object that is allocated once and became variables, also behind a pointer in another one.
+#[test]
+fn objects_that_are_made_once() {
+    let body = |bad: u32| {
+        format!(
+            "struct machine *m = malloc(sizeof(struct machine)); m->link = malloc(sizeof(struct link)); \
+             m->state = 0; m->link->open = 1; while (__VERIFIER_nondet_int()) {{ \
+             if (m->state == {bad} && m->link->open) reach_error(); m->state = !m->state; }}"
+        )
+    };
+    for (bad, right) in [(2, true), (1, false)] {
+        let task = task(MACHINE, &body(bad));
+        let state = task.origin.pieces.keys().find(|part| {
+            let machine = task.program.vars[task.origin.pieces[*part].0].ty;
+            task.program.size_of(machine) == Some(16) && task.origin.pieces[*part].1 == 0
+        });
+        let name = task.program.vars[*state.expect("the state is a variable")].name.to_string();
+        let certificate = cover(&task, &name, &[0, 1]);
+        if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+    }
+}
+
+/// A variable that is said to be an object made in a loop, of which there may be many: the twin does not believe
+/// that.
+#[test]
+fn objects_that_are_made_often() {
+    let mut task = task(
+        MACHINE,
+        "struct link *old = 0; while (__VERIFIER_nondet_int()) { struct link *new = malloc(sizeof(struct link)); \
+         new->open = old ? 2 : 1; if (old) { if (old->open == 1) reach_error(); } else old = new; }",
+    );
+    let alloc = task.program.edges.iter_enumerated().find(|(_, e)| matches!(e.op, Op::Alloc { .. }));
+    let (edge, src) = alloc.map(|(id, e)| (task.origin.edges[id], e.src)).expect("there is one");
+    let ty = task.program.types.iter_enumerated().find_map(|(id, ty)| match ty {
+        Type::Record(_) if task.program.size_of(id) == Some(4) => Some(id),
+        _ => None,
+    });
+    let forged = Var { ty: ty.expect("the struct"), ..task.program.vars[named(&task, "old")].clone() };
+    let object = task.program.vars.push(Var { name: "object".into(), address_taken: true, ..forged });
+    task.origin.made.insert(object, (task.origin.frames_of[src], edge));
+    // With one object for all, the one that `old` points to would hold 2.
+    let p = &task.program;
+    let mut pool = Invariants::none(p);
+    let old = pool.var(p, named(&task, "old"));
+    let place =
+        Place { base: Base::Var(object), path: Default::default(), ty: p.vars[object].ty, bits: None };
+    let place = pool.place(place);
+    let address = pool.expr(Scalar::Ptr, ExprKind::Addr(place));
+    let null = pool.expr(Scalar::Ptr, ExprKind::Int(0));
+    let nothing = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, old, null));
+    let same = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, old, address));
+    let fact = pool.all(BinOp::Or, &[nothing, same]);
+    pool.at.extend(heads(&task).into_iter().map(|head| (head, fact)));
+    let twin = plain::check(&task, &Certificate::Invariants(pool), &Court::plain(&Budget::unlimited()));
+    assert!(matches!(twin, Err(Rejection::Wrong(_))), "{twin:?}");
+}
+
 /// The proof of another program proves nothing.
 #[test]
 fn contracts_belong_to_their_program() {

@@ -1,6 +1,6 @@
 //! Arrays.
 
-use crate::term::{NONE, Op, Sort, Term, Terms};
+use crate::term::{Op, Sort, Term, Terms};
 
 /// How many stores a read may look past; deeper ones are left to the solver.
 const READ_THROUGH: usize = 1 << 14;
@@ -27,7 +27,7 @@ impl Terms {
         let (index_width, elem_width) = self.array_widths(array);
         assert_eq!(index_width, self.width(index), "index of the array's sort");
         if self.is_plain() {
-            return self.plain_term(Op::Select, Sort::BitVec(elem_width), [array, index, NONE]);
+            return self.plain_read(Sort::BitVec(elem_width), array, index);
         }
         let mut array = array;
         for _ in 0..READ_THROUGH {

@@ -1,7 +1,7 @@
 //! The builder of a [plain](Terms::plain) pool: constants are folded, and nothing else is done.
 
 use crate::eval::apply_op;
-use crate::term::{Op, Sort, Term, Terms};
+use crate::term::{NONE, Op, Sort, Term, Terms};
 use crate::value::Value;
 
 impl Terms {
@@ -48,28 +48,46 @@ impl Terms {
                 Some(false) => Some(c),
                 None => (b == c).then_some(b),
             },
-            Op::Select => self.read_decided(a, b),
             _ => None,
         }
     }
 
-    /// What is read at a constant index that the last writes, at constant indices, decide.
-    fn read_decided(&self, mut array: Term, index: Term) -> Option<Term> {
+    /// The read of an array at an index: writes and choices that constants decide are passed.
+    pub(super) fn plain_read(&mut self, sort: Sort, array: Term, index: Term) -> Term {
+        match self.read_through(array, index, &mut { READ_THROUGH }) {
+            Read::Is(element) => element,
+            Read::Of(array) => self.plain_term(Op::Select, sort, [array, index, NONE]),
+        }
+    }
+
+    /// What a read at an index finds. A write at another constant index does not matter for a constant one, nor does a
+    /// choice between two arrays in which the same is found.
+    fn read_through(&self, mut array: Term, index: Term, steps: &mut u32) -> Read {
         loop {
-            match self.op(array) {
-                Op::ConstArray => return Some(self.args(array)[0]),
-                Op::Store => {
-                    let [inner, at, element] = *self.args(array) else { return None };
-                    if at == index {
-                        return Some(element);
-                    }
-                    if !self.is_const(at) || !self.is_const(index) {
-                        return None;
-                    }
-                    array = inner;
+            *steps = steps.saturating_sub(1);
+            match (self.op(array), self.args(array)) {
+                (Op::ConstArray, &[element]) => return Read::Is(element),
+                (Op::Store, &[_, at, element]) if at == index => return Read::Is(element),
+                (Op::Store, &[inner, at, _]) if self.is_const(at) && self.is_const(index) => array = inner,
+                (Op::Ite, &[_, a, b]) if *steps > 0 && self.is_const(index) => {
+                    let found = self.read_through(a, index, steps);
+                    let same = found == self.read_through(b, index, steps);
+                    return if same { found } else { Read::Of(array) };
                 }
-                _ => return None,
+                _ => return Read::Of(array),
             }
         }
     }
+}
+
+/// Choices between arrays that a read looks behind are nested at most this deep, and at most so many are looked at.
+const READ_THROUGH: u32 = 200;
+
+/// What a read finds.
+#[derive(PartialEq, Eq)]
+enum Read {
+    /// This element.
+    Is(Term),
+    /// What this array holds.
+    Of(Term),
 }
