@@ -294,6 +294,49 @@ fn limits_end_the_search() {
 }
 
 /// A plain pool builds the operators it is asked for.
+/// Reads behind writes and choices, mostly at constant places: what is passed does not matter.
+#[test]
+fn reads_mean_what_they_mean_behind_writes_and_choices() {
+    let mut passed = 0;
+    for seed in 0..400 {
+        let build = |s: &mut Terms| {
+            let r = &mut Random::new(seed);
+            let vars = vec![
+                s.var("x", Sort::BitVec(2)),
+                s.var("c", Sort::Bool),
+                s.var("a", Sort::Array { index: 2, elem: 2 }),
+            ];
+            let mut arrays = vec![vars[2]];
+            let place = |s: &mut Terms, r: &mut Random| match r.below(6) {
+                0 => vars[0],
+                _ => s.bv(2, r.below(4) as u64),
+            };
+            for _ in 0..6 {
+                let some = |r: &mut Random| arrays[r.below(arrays.len())];
+                let (one, other) = (some(r), some(r));
+                let (at, element) = (place(s, r), place(s, r));
+                arrays.push(if r.below(3) == 0 {
+                    s.ite(vars[1], one, other)
+                } else {
+                    s.store(one, at, element)
+                });
+            }
+            let (array, at) = (*arrays.last().expect("there is one"), place(s, r));
+            let read = s.select(array, at);
+            let goal = s.eq(read, vars[0]);
+            (goal, Signature { vars, funcs: Vec::new(), widths: vec![2] }, read, array)
+        };
+        let (mut plain, mut simplified) = (Terms::plain(), Terms::new());
+        let ((t, g, read, array), (u, h, ..)) = (build(&mut plain), build(&mut simplified));
+        passed += usize::from(plain.op(read) != Op::Select || plain.args(read)[0] != array);
+        let models = testing::all_models(&plain, &g);
+        for (m, n) in models.iter().zip(&testing::all_models(&simplified, &h)) {
+            assert_eq!(plain.evaluate(t, m), simplified.evaluate(u, n), "seed {seed}");
+        }
+    }
+    assert!(passed > 100, "{passed}");
+}
+
 #[test]
 fn plain_terms_mean_what_simplified_terms_mean() {
     let (mut plain, mut simplified) = (Terms::plain(), Terms::new());
