@@ -80,3 +80,16 @@ fn a_program_can_be_asked_to_be_whole() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("error: `measure` has no body"));
     std::fs::remove_dir_all(folder).expect("removed");
 }
+
+/// A name of the library with another type is another function, or is called in a way that nobody knows.
+#[test]
+fn library_functions_of_another_type_have_no_body() {
+    let folder = folder("another");
+    let program = "extern int strdup(const char *); int main(void) { return strdup(\"a\") == 0; }";
+    let output = check(&folder, program, &["--property", "valid-memcleanup"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("assuming: `strdup` has no body"), "{text}");
+    let strict = check(&folder, program, &["--property", "valid-memcleanup", "--strict"]);
+    assert_eq!(strict.status.code(), Some(3));
+    std::fs::remove_dir_all(folder).expect("removed");
+}

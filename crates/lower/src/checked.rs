@@ -43,10 +43,12 @@ impl Lowerer<'_> {
     pub(crate) fn is_known(&self, f: FnId) -> bool {
         let name = self.names.name(self.typed.funcs[f].name);
         match self.contracts.get(name) {
-            Some(contract) => {
-                // Otherwise the name is used for something else.
-                matches!(contract.meaning, Meaning::Operation | Meaning::Scan) || self.fits(f, contract)
-            }
+            // Otherwise the name is used for something else, or in a way that the source does not fit.
+            Some(contract) => match contract.meaning {
+                Meaning::Operation | Meaning::Scan => true,
+                _ if contract.effect().is_some() => self.fits(f, contract),
+                _ => self.library.instead.contains_key(&f),
+            },
             None => {
                 name.starts_with(['$', '.'])
                     || self.contracts.effect(name).is_some()

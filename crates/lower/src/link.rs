@@ -238,5 +238,5 @@ fn same_machine_type(typed: &TypedProgram, a: CTypeId, b: CTypeId) -> bool {
     // Without a prototype the arguments are fitted to the parameters at each call.
     let params = !a.prototype && a.params.is_empty()
         || a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(&x, &y)| same(x, y));
-    params && a.variadic == b.variadic && same(a.ret, b.ret)
+    params && (a.variadic == b.variadic || !a.prototype) && same(a.ret, b.ret)
 }
