@@ -137,6 +137,43 @@ fn products_with_constants_agree_with_evaluation() {
     }
 }
 
+/// Quotients and remainders by a constant are the right ones and no others, all widths of the constant included.
+#[test]
+fn quotients_by_constants_are_the_only_ones() {
+    let operators: [fn(&mut Terms, Term, Term) -> Term; 4] =
+        [Terms::udiv, Terms::urem, Terms::sdiv, Terms::srem];
+    let check = |width: u32, values: &[u64], constant: u64| {
+        let mut s = Terms::plain();
+        let x = s.var("x", Sort::BitVec(width));
+        let divisor = s.bv(width, constant);
+        let mut solver = PlainSolver::new();
+        for operator in operators {
+            let t = operator(&mut s, x, divisor);
+            for &value in values {
+                let value = s.bv(width, value);
+                let expected = operator(&mut s, value, divisor);
+                assert!(s.is_const(expected));
+                let (given, same) = (s.eq(x, value), s.eq(t, expected));
+                let differ = s.not(same);
+                assert_eq!(solver.check(&mut s, &[given, same]), Answer::Sat, "{constant} at {width}");
+                assert_eq!(solver.check(&mut s, &[given, differ]), Answer::Unsat, "{constant} at {width}");
+            }
+        }
+    };
+    for width in 1..=4 {
+        let all: Vec<u64> = (0..1 << width).collect();
+        all.iter().for_each(|&constant| check(width, &all, constant));
+    }
+    let r = &mut Random::new(2);
+    for width in [13, 32, 64] {
+        let mut any = || r.bits(width).to_u128().expect("it fits") as u64;
+        let values = [any(), any() >> 7, u64::MAX >> (64 - width), 1 << (width - 1), 0];
+        for constant in [1, 2, 3, 5, 299, any(), u64::MAX >> (64 - width), 1 << (width - 1)] {
+            check(width, &values, constant);
+        }
+    }
+}
+
 #[test]
 fn gates_of_constants_are_constants() {
     let mut g = Gates::new();

@@ -163,6 +163,9 @@ pub(super) fn signed_multiply_overflows(g: &mut Gates, a: &[Lit], b: &[Lit]) -> 
 /// is all ones and the remainder is `a`, as SMT-LIB has it.
 pub(super) fn divide(g: &mut Gates, a: &[Lit], b: &[Lit]) -> (Word, Word) {
     let w = a.len();
+    if b.contains(&TRUE) && signed_digits(b).is_some() && a.iter().any(|x| x.abs() != TRUE) {
+        return divide_by(g, a, b);
+    }
     // One more bit than `b` has, for the remainder shifted left.
     let divisor = zero_extended(b, w + 1);
     let mut remainder = vec![FALSE; w];
@@ -174,6 +177,30 @@ pub(super) fn divide(g: &mut Gates, a: &[Lit], b: &[Lit]) -> (Word, Word) {
         quotient[i] = fits;
         remainder = ite(g, fits, &difference[..w], &shifted[..w]);
     }
+    (quotient, remainder)
+}
+
+/// Quotient and remainder by a constant other than zero: the only words with `quotient * b + remainder = a` and
+/// `remainder < b`, without a carry out of the product or the sum.
+fn divide_by(g: &mut Gates, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+    let w = a.len();
+    let k = b.iter().rposition(|&bit| bit == TRUE).map_or(0, |i| i + 1);
+    // From `b >= 2^(k-1)` follows `quotient < 2^(w-k+1)`, so one bit more holds the product and the sum.
+    let mut quotient: Word = (0..w + 1 - k).map(|_| g.input()).collect();
+    quotient.resize(w + 1, FALSE);
+    let mut remainder: Word = (0..k).map(|_| g.input()).collect();
+    remainder.resize(w + 1, FALSE);
+    let divisor = zero_extended(b, w + 1);
+    let product = multiply(g, &quotient, &divisor);
+    let (sum, _) = add(g, &product, &remainder, FALSE);
+    for (&x, &y) in sum.iter().zip(&zero_extended(a, w + 1)) {
+        let differ = g.xor(x, y);
+        g.clause(&[-differ]);
+    }
+    let smaller = less(g, &remainder, &divisor);
+    g.clause(&[smaller]);
+    quotient.truncate(w);
+    remainder.truncate(w);
     (quotient, remainder)
 }
 
