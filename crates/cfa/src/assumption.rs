@@ -24,6 +24,8 @@ pub enum Assumed {
     MissingHavocs,
     /// Allocations never fail.
     AllocationSucceeds,
+    /// Pointers that come from outside lead to no object of the program that was not given away.
+    PointersLeadOutside,
     /// An `asm` statement changes its outputs and nothing else.
     AsmChangesOutputs,
     /// The entry function gets any arguments, and pointers among them lead nowhere.
@@ -54,6 +56,7 @@ impl Assumed {
             Assumed::MissingIsPure => "missing-pure",
             Assumed::MissingHavocs => "missing-havoc",
             Assumed::AllocationSucceeds => "allocation",
+            Assumed::PointersLeadOutside => "pointers-outside",
             Assumed::AsmChangesOutputs => "asm",
             Assumed::ArgumentsLeadNowhere => "arguments-any",
             Assumed::ArgumentsPointTo { .. } => "arguments-valid",
@@ -83,6 +86,11 @@ impl Assumption {
                  whose address is taken, and returns any value"
             ),
             Assumed::AllocationSucceeds => "memory is never exhausted: allocations succeed".into(),
+            Assumed::PointersLeadOutside => {
+                "pointers that come from outside point to no object of the program but to those whose address it \
+                 gave away"
+                    .into()
+            }
             Assumed::AsmChangesOutputs => {
                 format!("`asm` in `{name}` changes its outputs, to any value, and nothing else")
             }

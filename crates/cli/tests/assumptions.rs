@@ -93,3 +93,19 @@ fn library_functions_of_another_type_have_no_body() {
     assert_eq!(strict.status.code(), Some(3));
     std::fs::remove_dir_all(folder).expect("removed");
 }
+
+/// A pointer from outside could be one to any object that others know.
+#[test]
+fn pointers_from_outside_lead_outside() {
+    let folder = folder("outside");
+    let program = "extern void *__VERIFIER_nondet_pointer(void); extern void reach_error(void); int x;
+        int main(void) { int *p = __VERIFIER_nondet_pointer(); *p = 5; if (x == 5) reach_error(); return 0; }";
+    let output = check(&folder, program, &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("assuming: pointers that come from outside"), "{text}");
+    assert_eq!(check(&folder, program, &["--strict"]).status.code(), Some(3));
+    let inside = "int main(void) { int x = 0, *p = &x; *p = 5; return x; }";
+    let output = check(&folder, inside, &["--property", "valid-deref"]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("assuming: pointers"));
+    std::fs::remove_dir_all(folder).expect("removed");
+}

@@ -145,7 +145,12 @@ impl Lowerer<'_> {
         }
         if let Operation::Nondet { input } = operation {
             return match self.scalar_of(e) {
-                Some(ty) => Some(self.deliver(e, into, ty, |dst| Op::Havoc { dst, input })),
+                Some(ty) => {
+                    if input && ty == Scalar::Ptr {
+                        self.pool.program.assume(Assumed::PointersLeadOutside, self.at.func, span);
+                    }
+                    Some(self.deliver(e, into, ty, |dst| Op::Havoc { dst, input }))
+                }
                 None => Some(None),
             };
         }

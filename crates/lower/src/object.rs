@@ -201,6 +201,10 @@ impl Lowerer<'_> {
                 _ => Assumed::MissingIsPure,
             };
             self.pool.program.assume(assumed, id, func.span);
+            let p = &self.pool.program;
+            if matches!(&p.types[ty], Type::Func(sig) if p.scalar_of(sig.ret) == Some(Scalar::Ptr)) {
+                self.pool.program.assume(Assumed::PointersLeadOutside, id, func.span);
+            }
         }
         self.funcs[f] = Some(id);
         id

@@ -140,7 +140,7 @@ impl Settled {
                 Assumed::MissingIsPure | Assumed::MissingHavocs => {
                     replay.run.unknown_functions.contains(&a.func)
                 }
-                Assumed::AllocationSucceeds => false,
+                Assumed::AllocationSucceeds | Assumed::PointersLeadOutside => false,
                 _ => true,
             });
         }
