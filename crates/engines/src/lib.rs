@@ -41,6 +41,12 @@ pub trait Engine {
     /// board; `progress` receives short notes about where the engine stands.
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome;
 
+    /// What it finds in a fixed number of steps that take next to no time. All engines are asked before any of them
+    /// runs, so that who finds what is easily found does not depend on the machine.
+    fn first_look(&self, _task: &Task, _budget: &Budget) -> Option<Outcome> {
+        None
+    }
+
     /// How many times the time of others it should have on a task: more than once where the program does what
     /// the engine is made for, and the more the fewer programs do that.
     fn favour(&self, _task: &Task) -> u32 {

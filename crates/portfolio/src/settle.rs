@@ -229,13 +229,18 @@ fn run(
     let attempt = |engine: &(dyn Engine + Send + Sync),
                    (runner, number): (usize, usize),
                    turn: &Budget,
-                   alone: &dyn Fn()| {
+                   alone: Option<&dyn Fn()>| {
         let task = &tasks[number];
         let say = |what: String| lock(&said)[runner].1 = what;
         // A panic is a defect of an engine; it must not take the other engines along.
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let own = Board::default();
             let board = if share { &boards[number] } else { &own };
+            let Some(alone) = alone else {
+                let nothing = || Outcome::Unknown(String::new());
+                let outcome = engine.first_look(task, turn).unwrap_or_else(nothing);
+                return accept(property, task, outcome, &Court::new(budget));
+            };
             let outcome = engine.run(task, board, turn, &|note| {
                 say(note.to_string());
                 progress(engine.name(), note);
@@ -255,7 +260,7 @@ fn run(
         let name = engine.name();
         match attempt {
             Ok(Ok(settled)) => return Some((number, Settled { engine: Some(name.into()), ..settled })),
-            Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
+            Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() || alone.is_none() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Undefined(run))) => {
                 lock(&reasons).push(format!("{name}: {run}"));
@@ -276,7 +281,7 @@ fn run(
         }
         None
     };
-    let mut runners = Vec::new();
+    let (mut runners, mut looks) = (Vec::new(), Vec::new());
     // The smaller form of a program comes first and has more of the time: if it is enough, it is so soon.
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&number| tasks[number].program.edges.len());
@@ -291,7 +296,9 @@ fn run(
             let attempt = &attempt;
             let which = (runners.len(), number);
             lock(&said).push((engine.name().into(), String::new()));
-            let work = move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, alone);
+            looks.push((engine, which));
+            let work =
+                move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, Some(alone));
             // Asked before anything runs, so not where the answer takes long.
             let soon = task.program.edges.len() < LARGE || engine.looks_at_source();
             let favour = if soon { engine.favour(task) } else { 1 };
@@ -299,7 +306,12 @@ fn run(
             runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
         }
     }
-    let (winner, times) = race(runners, &budget.child());
+    let look = budget.child();
+    let found = looks.iter().find_map(|(engine, which)| attempt(engine.as_ref(), *which, &look, None));
+    let (winner, times) = match found {
+        Some(found) => (Some(found), runners.into_iter().map(|_| Duration::ZERO).collect()),
+        None => race(runners, &budget.child()),
+    };
     let said = said.into_inner().unwrap_or_default().into_iter();
     let tried = said.zip(times).map(|((engine, said), time)| Tried { engine, time, said }).collect();
     let taken = boards.iter().flat_map(Board::taken).collect();

@@ -13,7 +13,7 @@ use crate::board::Board;
 use crate::{Certificate, Chosen, Counterexample, Engine, Outcome, Progress};
 use choices::{Choice, Chooser, Dictionary, Record};
 use goals::Goals;
-use palisade_base::{Budget, IdxVec};
+use palisade_base::{Budget, IdxVec, Stop};
 use palisade_cfa::*;
 use palisade_interp::{
     Config, Discard, Inputs, Interp, Observer, Outcome as RunOutcome, Random, State, only_run,
@@ -61,17 +61,33 @@ impl Engine for Concrete {
         if asks { 1 } else { 3 }
     }
 
+    /// The only run, if it is short, or else the first round.
+    fn first_look(&self, task: &Task, budget: &Budget) -> Option<Outcome> {
+        let (runs, steps) = ROUNDS[0];
+        match the_only_run(task, runs * steps, budget) {
+            Some(Outcome::Unknown(_)) => None,
+            Some(outcome) => Some(outcome),
+            None => Search::new(&task.source).round(runs, steps, budget).ok()?,
+        }
+    }
+
     fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("the only run"));
-        if let Ok(run) = only_run(&task.source, config(ONLY_RUN_STEPS, budget)) {
-            return match run.outcome {
-                RunOutcome::Exit(_) | RunOutcome::Abort => Outcome::Proof(Certificate::OnlyRun),
-                RunOutcome::Violation(_) => Outcome::Bug(counterexample(&Record::default())),
-                _ => Outcome::Unknown(format!("the only run: {}", run.outcome)),
-            };
+        match the_only_run(task, ONLY_RUN_STEPS, budget) {
+            Some(outcome) => outcome,
+            None => Search::new(&task.source).run(budget, progress),
         }
-        Search::new(&task.source).run(budget, progress)
     }
+}
+
+/// What the run of a program shows that has no other.
+fn the_only_run(task: &Task, steps: u64, budget: &Budget) -> Option<Outcome> {
+    let run = only_run(&task.source, config(steps, budget)).ok()?;
+    Some(match run.outcome {
+        RunOutcome::Exit(_) | RunOutcome::Abort => Outcome::Proof(Certificate::OnlyRun),
+        RunOutcome::Violation(_) => Outcome::Bug(counterexample(&Record::default())),
+        _ => Outcome::Unknown(format!("the only run: {}", run.outcome)),
+    })
 }
 
 fn config(step_limit: u64, budget: &Budget) -> Config {
@@ -205,14 +221,10 @@ impl<'p> Search<'p> {
     fn run(&mut self, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         for (runs, step_limit) in ROUNDS {
             progress(format_args!("{runs} runs of {step_limit} steps"));
-            let mut interp = Interp::new(self.program, config(step_limit, budget));
-            for _ in 0..runs {
-                if let Err(stop) = budget.check() {
-                    return Outcome::Unknown(stop.to_string());
-                }
-                if let Some(outcome) = self.one(&mut interp, &[]).1 {
-                    return outcome;
-                }
+            match self.round(runs, step_limit, budget) {
+                Ok(None) => {}
+                Ok(Some(outcome)) => return outcome,
+                Err(stop) => return Outcome::Unknown(stop.to_string()),
             }
         }
         if !self.asked {
@@ -235,6 +247,18 @@ impl<'p> Search<'p> {
             }
         }
         Outcome::Unknown(format!("no run of {} went wrong", self.runs))
+    }
+
+    /// Runs from the start; what one of them settles.
+    fn round(&mut self, runs: u64, step_limit: u64, budget: &Budget) -> Result<Option<Outcome>, Stop> {
+        let mut interp = Interp::new(self.program, config(step_limit, budget));
+        for _ in 0..runs {
+            budget.check()?;
+            if let (_, Some(outcome)) = self.one(&mut interp, &[]) {
+                return Ok(Some(outcome));
+            }
+        }
+        Ok(None)
     }
 
     /// What the next run is told at first.
