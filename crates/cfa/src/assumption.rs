@@ -26,6 +26,8 @@ pub enum Assumed {
     AllocationSucceeds,
     /// Pointers that come from outside lead to no object of the program that was not given away.
     PointersLeadOutside,
+    /// Nobody but the program changes what is `volatile`.
+    VolatileIsOwn,
     /// An `asm` statement changes its outputs and nothing else.
     AsmChangesOutputs,
     /// The entry function gets any arguments, and pointers among them lead nowhere.
@@ -57,6 +59,7 @@ impl Assumed {
             Assumed::MissingHavocs => "missing-havoc",
             Assumed::AllocationSucceeds => "allocation",
             Assumed::PointersLeadOutside => "pointers-outside",
+            Assumed::VolatileIsOwn => "volatile",
             Assumed::AsmChangesOutputs => "asm",
             Assumed::ArgumentsLeadNowhere => "arguments-any",
             Assumed::ArgumentsPointTo { .. } => "arguments-valid",
@@ -91,6 +94,7 @@ impl Assumption {
                  gave away"
                     .into()
             }
+            Assumed::VolatileIsOwn => "nobody but the program changes `volatile` objects".into(),
             Assumed::AsmChangesOutputs => {
                 format!("`asm` in `{name}` changes its outputs, to any value, and nothing else")
             }

@@ -94,9 +94,9 @@ fn library_functions_of_another_type_have_no_body() {
     std::fs::remove_dir_all(folder).expect("removed");
 }
 
-/// A pointer from outside could be one to any object that others know.
+/// A pointer from outside could be one to any object that others know, and others may change what is `volatile`.
 #[test]
-fn pointers_from_outside_lead_outside() {
+fn what_others_may_do_is_assumed_away() {
     let folder = folder("outside");
     let program = "extern void *__VERIFIER_nondet_pointer(void); extern void reach_error(void); int x;
         int main(void) { int *p = __VERIFIER_nondet_pointer(); *p = 5; if (x == 5) reach_error(); return 0; }";
@@ -104,6 +104,13 @@ fn pointers_from_outside_lead_outside() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("assuming: pointers that come from outside"), "{text}");
     assert_eq!(check(&folder, program, &["--strict"]).status.code(), Some(3));
+    let program =
+        "extern void reach_error(void); volatile int v; int main(void) { if (v) reach_error(); return 0; }";
+    let text = check(&folder, program, &[]).stdout;
+    assert!(
+        String::from_utf8_lossy(&text)
+            .contains("assuming: nobody but the program changes `volatile` objects")
+    );
     let inside = "int main(void) { int x = 0, *p = &x; *p = 5; return x; }";
     let output = check(&folder, inside, &["--property", "valid-deref"]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("assuming: pointers"));

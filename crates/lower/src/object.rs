@@ -30,6 +30,9 @@ impl Lowerer<'_> {
             ObjKind::CompoundLiteral(_) => (VarKind::Temp(func), ".literal"),
             ObjKind::Hidden(_) => (VarKind::Temp(func), ".hidden"),
         };
+        if kind == VarKind::Global && self.qualifiers(object.ty) & Quals::VOLATILE.0 != 0 {
+            self.pool.program.assume(Assumed::VolatileIsOwn, func, object.span);
+        }
         let name: Arc<str> = match object.name {
             Some(name) => self.name(name),
             None => format!("{made_up}{}", obj.0).into(),
@@ -68,13 +71,18 @@ impl Lowerer<'_> {
         var
     }
 
-    /// Whether a static object of this type lies where nothing can be written.
-    fn is_const(&self, ty: QType) -> bool {
+    /// Qualifiers of an object of this type, or of the elements of an array.
+    fn qualifiers(&self, ty: QType) -> u8 {
         let mut ty = ty;
         while let CType::Array(elem, _) = self.typed.types.get(ty.ty) {
             ty = QType { ty: elem.ty, quals: Quals(ty.quals.0 | elem.quals.0) };
         }
-        ty.quals.0 & (Quals::CONST.0 | Quals::VOLATILE.0) == Quals::CONST.0
+        ty.quals.0
+    }
+
+    /// Whether a static object of this type lies where nothing can be written.
+    fn is_const(&self, ty: QType) -> bool {
+        self.qualifiers(ty) & (Quals::CONST.0 | Quals::VOLATILE.0) == Quals::CONST.0
     }
 
     /// The type of a pointer to an array's elements.

@@ -140,7 +140,7 @@ impl Settled {
                 Assumed::MissingIsPure | Assumed::MissingHavocs => {
                     replay.run.unknown_functions.contains(&a.func)
                 }
-                Assumed::AllocationSucceeds | Assumed::PointersLeadOutside => false,
+                Assumed::AllocationSucceeds | Assumed::PointersLeadOutside | Assumed::VolatileIsOwn => false,
                 _ => true,
             });
         }

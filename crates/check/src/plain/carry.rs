@@ -137,15 +137,11 @@ fn make_variables(task: &mut Task, known_vars: usize) {
     let graph = task.program.analyse();
     for id in task.program.edges.ids() {
         let Edge { src, ref op, .. } = task.program.edges[id];
-        let Op::Alloc { dst, size, zeroed: false, .. } = *op else { continue };
+        let Op::Alloc { dst, zeroed: false, .. } = *op else { continue };
         let at = (task.origin.frames_of[src], task.origin.edges[id]);
         let p = &mut task.program;
-        let fits = |var: VarId| match p.exprs[size].kind {
-            ExprKind::Int(size) => p.size_of(p.vars[var].ty).map(u128::from) == Some(size),
-            _ => false,
-        };
         let candidate = made.iter().find(|(_, place)| **place == at).map(|(var, _)| *var);
-        let Some(var) = candidate.filter(|v| v.0 as usize >= known_vars && fits(*v)) else { continue };
+        let Some(var) = candidate.filter(|v| v.0 as usize >= known_vars) else { continue };
         if graph.innermost_loop(src).is_some() || task.origin.made.contains_key(&var) {
             continue;
         }

@@ -188,28 +188,21 @@ impl Checker<'_> {
         state: State,
     ) -> Result<(), Rejection> {
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
-        // Each list of variables with their types and terms, and whether they hold numbers and no parts of pointers:
-        // numbers are what states of the cover are given.
-        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>, Term)> = Vec::new();
+        // Each list of variables with their types and terms. That a state of the cover is given numbers, where
+        // parts of pointers may arrive, allows more: a number may be the address of any object.
+        let mut lists: Vec<(&[VarId], Vec<IntTy>, Vec<Term>)> = Vec::new();
         for vars in known.lists() {
             let p = &self.prover.task.program;
             let types: Option<Vec<IntTy>> = vars.iter().map(|v| p.scalar_of(p.vars[*v].ty)?.int()).collect();
             let found: Option<Vec<Term>> = vars.iter().map(|v| self.get(&state, *v)).collect();
             if let (Some(types), Some(found)) = (types, found) {
-                let t = &mut self.prover.terms;
-                let mut numbers = t.tru();
-                for ((&var, &ty), &value) in vars.iter().zip(&types).zip(&found) {
-                    let holds = self.prover.encoder.holds(t, &state, var, Scalar::Int(ty), value);
-                    numbers = t.and(numbers, holds);
-                }
-                lists.push((vars, types, found, numbers));
+                lists.push((vars, types, found));
             }
         }
         let constant_of = |terms: &Terms, t: Term| terms.value_of(t)?.to_u128();
-        for (vars, types, found, numbers) in &lists {
+        for (vars, types, found) in &lists {
             let bits: Option<Vec<u128>> = found.iter().map(|t| constant_of(&self.prover.terms, *t)).collect();
-            let certain = self.prover.terms.bool_value(*numbers) == Some(true);
-            if certain && bits.is_some_and(|bits| known.find(vars, types, &bits).is_some()) {
+            if bits.is_some_and(|bits| known.find(vars, types, &bits).is_some()) {
                 return Ok(());
             }
         }
@@ -225,20 +218,18 @@ impl Checker<'_> {
             let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
             let mut evaluator = Evaluator::new(&model);
             let mut here = None;
-            for (vars, types, found, numbers) in &lists {
+            for (vars, types, found) in &lists {
                 let bits: Option<Vec<u128>> = found
                     .iter()
                     .map(|&t| evaluator.value(&self.prover.terms, t).as_bv()?.to_u128())
                     .collect();
-                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits))
-                    && evaluator.truth(&self.prover.terms, *numbers)
-                {
-                    here = Some((found, types, bounds, *numbers));
+                if let Some(bounds) = bits.and_then(|bits| known.find(vars, types, &bits)) {
+                    here = Some((found, types, bounds));
                     break;
                 }
             }
-            let Some((found, types, bounds, numbers)) = here else {
-                for (vars, _, found, _) in &lists {
+            let Some((found, types, bounds)) = here else {
+                for (vars, _, found) in &lists {
                     let values = vars.iter().zip(found).map(|(v, &t)| {
                         let name = &self.prover.task.program.vars[*v].name;
                         format!("{name} = {}", evaluator.value(&self.prover.terms, t))
@@ -249,7 +240,7 @@ impl Checker<'_> {
                 return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
             };
             let t = &mut self.prover.terms;
-            let mut same = numbers;
+            let mut same = t.tru();
             for ((&term, &ty), bounds) in found.iter().zip(types).zip(bounds) {
                 let width = t.width(term);
                 let inside = within(t, ty, term, bounds, |t, bits| constant(t, width, bits));

@@ -254,6 +254,15 @@ fn lives_have_numbers_of_their_own() {
     refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
 }
 
+/// At a loop a pointer may point to any object that there is.
+#[test]
+fn pointers_at_loops_point_to_what_there_is() {
+    let body = "int *p = __VERIFIER_nondet_int() ? &g : &h;
+        while (__VERIFIER_nondet_int()) { g = 0; *p = 1; if (g == 1) reach_error(); }";
+    let wrong = task("int g, h;", body);
+    refused(&wrong, &Certificate::Invariants(facts(&wrong, &[])));
+}
+
 /// A pointer that was not set points to no object that is made later.
 #[test]
 fn pointers_that_were_not_set() {
@@ -267,6 +276,24 @@ fn pointers_that_were_not_set() {
         let task = task(globals, &body(other));
         let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
         assert_eq!(twin.is_ok(), right, "{other}: {twin:?}");
+    }
+}
+
+/// A fact that says what a variable holds, which is wrong in the second pass, and one that needs it.
+#[test]
+fn values_that_facts_need_are_shown() {
+    let body = |then: &str| {
+        format!(
+            "int x = 0, y = 0; while (__VERIFIER_nondet_int()) {{ if (y) reach_error(); if (x) y = 1; \
+             if (__VERIFIER_nondet_int()) x = {then}; }}"
+        )
+    };
+    for (then, right) in [("x", true), ("1", false)] {
+        let task = task("", &body(then));
+        let values = || facts(&task, &[("x", CmpOp::Eq, 0), ("y", CmpOp::Eq, 0)]);
+        for certificate in [Certificate::Invariants(values()), induction(0, values())] {
+            if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+        }
     }
 }
 
