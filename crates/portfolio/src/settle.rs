@@ -260,7 +260,9 @@ fn run(
         let name = engine.name();
         match attempt {
             Ok(Ok(settled)) => return Some((number, Settled { engine: Some(name.into()), ..settled })),
-            Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() || alone.is_none() => {}
+            // What a first look does not settle is found, and told, again by the run.
+            Ok(Err(_)) if alone.is_none() => {}
+            Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Undefined(run))) => {
                 lock(&reasons).push(format!("{name}: {run}"));
