@@ -13,11 +13,13 @@ pub struct Answer {
     pub verdict: String,
     /// Who found it.
     pub engine: Option<String>,
+    /// The class of the program.
+    pub class: Option<String>,
     /// CPU seconds, of all engines together.
     pub seconds: f64,
     /// The same without the second opinion.
     pub found: f64,
-    /// CPU seconds that each engine had, to the nearest turn.
+    /// CPU seconds that each engine had.
     pub tried: Vec<(String, f64)>,
     /// Who took how many facts from whom.
     pub taken: Vec<(String, String, u64)>,
@@ -38,7 +40,10 @@ pub fn ask(palisade: &Path, options: &[&str], file: &Path, limit: Duration) -> i
 }
 
 /// A task, settled with one analysis and with another.
-pub struct Twice {
+pub type Twice = Asked<2>;
+
+/// A task, settled with some analyses.
+pub struct Asked<const N: usize> {
     /// Its category.
     pub category: String,
     /// Its file.
@@ -46,10 +51,10 @@ pub struct Twice {
     /// Whether the property holds.
     pub expected: bool,
     /// What is said about it.
-    pub answers: [Answer; 2],
+    pub answers: [Answer; N],
 }
 
-impl Twice {
+impl<const N: usize> Asked<N> {
     /// Whether one of the answers is a verdict, but not the right one.
     pub fn is_wrong(&self, which: usize) -> bool {
         let answer = &self.answers[which];
@@ -76,6 +81,7 @@ impl Answer {
         Some(Answer {
             verdict: value["verdict"].as_str()?.into(),
             engine: value["engine"].as_str().map(Into::into),
+            class: value["class"].as_str().map(Into::into),
             seconds: value["cpu_seconds"].as_f64().unwrap_or(0.0),
             found: value["found_after"].as_f64().unwrap_or(0.0),
             tried: list("tried")
@@ -99,12 +105,13 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_from_json() {
-        let text = br#"{"verdict": "true", "engine": "bmc", "cpu_seconds": 1.5, "found_after": 1,
+        let text =
+            br#"{"verdict": "true", "engine": "bmc", "class": "loop", "cpu_seconds": 1.5, "found_after": 1,
             "tried": [{"engine": "bmc",
             "seconds": 0.2, "said": ""}], "taken": [{"by": "houdini", "from": "octagon", "facts": 3}]}"#;
         let answer = Answer::read(text).expect("a result");
         assert!(answer.is_settled());
-        assert_eq!(answer.engine.as_deref(), Some("bmc"));
+        assert_eq!((answer.engine.as_deref(), answer.class.as_deref()), (Some("bmc"), Some("loop")));
         assert_eq!((answer.seconds, answer.found), (1.5, 1.0));
         assert_eq!(answer.tried, [("bmc".to_owned(), 0.2)]);
         assert_eq!(answer.taken, [("houdini".to_owned(), "octagon".to_owned(), 3)]);

@@ -186,6 +186,7 @@ mod tests {
         let answer = |verdict: &str, seconds| Answer {
             verdict: verdict.into(),
             engine: None,
+            class: None,
             seconds: 2.0 * seconds,
             found: seconds,
             tried: Vec::new(),

@@ -13,6 +13,7 @@ pub mod growth;
 pub mod numpred;
 pub mod portfolio;
 pub mod symabs;
+pub mod weights;
 
 use palisade_base::SourceMap;
 use palisade_cfa::{DataModel, Program};

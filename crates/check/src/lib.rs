@@ -108,15 +108,14 @@ pub struct Opinion {
 
 /// Confirms a certificate that passed [`certificate`]: by the plain twin, or where that is too much for
 /// it, by proofs of the answers that the first check rests on. Another solver that is named has to agree
-/// with these. Each of the two ways has a budget of its own; if it ends before, the first check stands
-/// alone. An error means that two solvers contradict each other.
+/// with these. If the budget ends before, the first check stands alone. An error means that two solvers contradict each other.
 pub fn second_opinion(
     task: &Task,
     certificate: &Certificate,
     other: Option<&OtherSolver>,
-    budget: &dyn Fn() -> Budget,
+    budget: &Budget,
 ) -> Result<Opinion, String> {
-    let court = Court::plain(&budget());
+    let court = Court::plain(budget);
     let twin = plain::check(task, certificate, &court);
     let plain = Opinion { checked: Checked::Plain, tally: court.tally() };
     match &twin {
@@ -124,7 +123,7 @@ pub fn second_opinion(
         Ok(()) => {}
         Err(why) => tracing::info!("the plain twin: {why}"),
     }
-    let court = Court::confirming(&budget()).with_other(other.cloned());
+    let court = Court::confirming(budget).with_other(other.cloned());
     let again = reduced(task, certificate, &court);
     if let Some(dispute) = court.dispute() {
         return Err(dispute);

@@ -45,10 +45,16 @@ impl fmt::Display for Otherwise {
 /// Executed edges that are kept for showing the run.
 const TRACE_CAP: usize = 200_000;
 
-/// Runs an instrumented program with the values of a counterexample. Every check that is left in
-/// such a program violates the property, so the run must end in one.
-pub fn replay(program: &Program, bug: &Counterexample, budget: &Budget) -> Result<Replay, Box<Otherwise>> {
+/// Runs an instrumented program with the values of a counterexample, for so many steps at most. Every check that is
+/// left in such a program violates the property, so the run must end in one.
+pub fn replay(
+    program: &Program,
+    bug: &Counterexample,
+    steps: u64,
+    budget: &Budget,
+) -> Result<Replay, Box<Otherwise>> {
     let config = Config {
+        step_limit: steps,
         trace_cap: Some(TRACE_CAP),
         budget: Some(budget.clone()),
         memory_limit: 1 << 30,

@@ -494,6 +494,8 @@ pub enum BenchName {
     Growth(GrowthArgs),
     /// What the race of engines spends its time on, and what it gains by what they tell each other.
     Portfolio(PortfolioArgs),
+    /// The weights of the engines on every class of programs, learnt from what settles tasks.
+    Weights(PortfolioArgs),
     /// Figure 14, Table 4 and Figure 15 of the paper on predicates and numbers: templates that grow, and
     /// programs, for six data structures.
     Numpred(NumpredArgs),
@@ -516,7 +518,7 @@ pub struct GrowthArgs {
     pub program: Option<usize>,
 }
 
-/// Arguments of `bench portfolio`.
+/// Arguments of `bench portfolio` and `bench weights`.
 #[derive(Args)]
 pub struct PortfolioArgs {
     /// A folder with verification tasks, their list tasks.json and their properties.

@@ -6,10 +6,12 @@ use crate::args::{
 };
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
-use palisade_bench::asked::{Twice, ask};
+use palisade_bench::asked::{Asked, ask};
 use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
 use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
+use palisade_bench::weights::Learnt;
 use palisade_bench::{growth, portfolio, symabs};
+use palisade_portfolio::class::Class;
 use palisade_portfolio::registry;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -25,6 +27,7 @@ pub fn bench(args: &BenchArgs) -> u8 {
         BenchName::Boxes(args) => boxes(args),
         BenchName::Growth(args) => growth(args),
         BenchName::Portfolio(args) => report(portfolio(args)),
+        BenchName::Weights(args) => report(weights(args)),
         BenchName::Numpred(args) => numpred(args),
         BenchName::Symabs(args) => symabs(args),
     }
@@ -93,13 +96,29 @@ fn growth(args: &GrowthArgs) -> u8 {
 
 /// The race of engines over tasks.
 fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
-    let weights = registry::chosen("auto")?.into_iter();
-    let weights = weights.filter_map(|a| Some((a.engine.name().to_owned(), a.weight?))).collect();
     let wanted = |category: &str| {
         args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()))
     };
-    let rows = twice(&args.tasks, &wanted, args.one_in, ["auto", "apart"], args.time_limit)?;
-    Ok(portfolio::Table { rows, weights })
+    let rows = ask_about(&args.tasks, &wanted, args.one_in, ["auto", "apart"], args.time_limit)?;
+    let weight = |class: &str, engine: &str| {
+        Class::ALL.into_iter().find(|c| c.name() == class).map_or(1, |c| c.weight(engine))
+    };
+    Ok(portfolio::Table { rows, engines: racing()?, weight })
+}
+
+/// The names of the engines of the race.
+fn racing() -> Result<Vec<String>, String> {
+    Ok(registry::chosen("auto")?.iter().map(|a| a.engine.name().to_owned()).collect())
+}
+
+/// The weights of the engines, learnt anew.
+fn weights(args: &PortfolioArgs) -> Result<Learnt, String> {
+    let wanted = |category: &str| {
+        args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()))
+    };
+    let asked = ask_about(&args.tasks, &wanted, args.one_in, ["auto"], args.time_limit)?;
+    let answers = asked.into_iter().map(|Asked { answers: [answer], .. }| answer).collect();
+    Ok(Learnt { answers, engines: racing()?, classes: Class::ALL.map(Class::name).into() })
 }
 
 /// Tasks about arrays, with the analyses of arrays and without them.
@@ -107,17 +126,17 @@ fn array_tasks(args: &ArraysArgs, dir: &Path) -> Result<arrays::Tasks, String> {
     let others = registry::chosen("auto")?.into_iter().map(|a| a.engine.name().to_owned());
     let others: Vec<String> = others.filter(|name| !arrays::ENGINES.contains(&name.as_str())).collect();
     let about = |category: &str| category.ends_with("-Arrays");
-    twice(dir, &about, 1, ["auto", &others.join(",")], args.time_limit).map(arrays::Tasks)
+    ask_about(dir, &about, 1, ["auto", &others.join(",")], args.time_limit).map(arrays::Tasks)
 }
 
-/// Settles one task in so many of some categories with two analyses.
-fn twice(
+/// Settles one task in so many of some categories with some analyses.
+fn ask_about<const N: usize>(
     dir: &Path,
     wanted: &dyn Fn(&str) -> bool,
     one_in: u32,
-    analyses: [&str; 2],
+    analyses: [&str; N],
     limit: Duration,
-) -> Result<Vec<Twice>, String> {
+) -> Result<Vec<Asked<N>>, String> {
     let palisade = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
@@ -136,10 +155,12 @@ fn twice(
             let options = [&options[..], &["--analysis", analysis]].concat();
             ask(&palisade, &options, &dir.join(name), limit).map_err(|error| error.to_string())
         };
-        let answers = [ask(analyses[0])?, ask(analyses[1])?];
-        let told = answers.each_ref().map(|a| format!("{} in {:.1} s", a.verdict, a.seconds));
-        eprintln!("{name}: {}, otherwise {}", told[0], told[1]);
-        rows.push(Twice {
+        let answers = analyses.iter().map(|analysis| ask(analysis)).collect::<Result<Vec<_>, _>>()?;
+        let told: Vec<String> =
+            answers.iter().map(|a| format!("{} in {:.1} s", a.verdict, a.seconds)).collect();
+        eprintln!("{name}: {}", told.join(", otherwise "));
+        let Ok(answers) = answers.try_into() else { continue };
+        rows.push(Asked {
             category: category.into(),
             name: name.into(),
             expected: task["expected"] == true,

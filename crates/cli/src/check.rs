@@ -102,7 +102,7 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     if args.all {
         let ask = |program: &Arc<Program>, part: &Budget| {
             let mut settled = settle_in(program, property, part);
-            settled.confirm(other.as_ref(), &|| watchdog::slice(budget, LEAST));
+            settled.confirm(other.as_ref(), &watchdog::slice(budget, LEAST));
             if let Verdict::False(_) = settled.verdict {
                 last_word.know_first(&settled.verdict);
             }
@@ -136,7 +136,9 @@ fn answer(args: &CheckArgs, budget: &Budget, last_word: &LastWord) -> u8 {
     }
     last_word.know(&settled.verdict);
     let found_after = watchdog::cpu_time();
-    let some_more = || watchdog::slice(budget, (found_after * MORE).max(LEAST));
+    // Another solver is asked after the plain twin.
+    let opinions = if other.is_some() { 2 } else { 1 };
+    let some_more = watchdog::slice(budget, (found_after * MORE).max(LEAST) * opinions);
     settled.found_after = Some(found_after);
     settled.confirm(other.as_ref(), &some_more);
     if let (Verdict::True, Some((_, also))) = (&settled.verdict, &mut also) {
@@ -269,10 +271,9 @@ fn write_files(args: &CheckArgs, findings: &[Finding<'_>]) -> bool {
 /// How long a stopped computation may take to come back.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Each of the two ways to a second opinion may take as much time as it took to find the proof, so many times, and
-/// at least some.
+/// A second opinion may take as much time as it took to find the proof, so many times, and at least some.
 const MORE: u32 = 3;
-const LEAST: Duration = Duration::from_secs(2);
+const LEAST: Duration = Duration::from_secs(1);
 
 /// The verdict line, or the JSON document: printed once in the life of the process.
 pub struct LastWord(Arc<Spoken>);

@@ -51,6 +51,7 @@ pub fn result(finding: &Finding<'_>) -> Value {
         "version": FORMAT,
         "property": finding.property.to_string(),
         "engine": finding.settled.engine,
+        "class": finding.settled.class.map(|c| c.name()),
         "evidence": finding.evidence(),
         "assumptions": assumptions(finding),
         "unsat_answers": {

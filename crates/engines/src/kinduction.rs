@@ -27,17 +27,6 @@ impl Engine for KInduction {
         "kinduction"
     }
 
-    /// One loop over registers is a transition system: there, a pass is one step of it, and a few steps may be
-    /// all that induction needs.
-    fn favour(&self, task: &Task) -> u32 {
-        let heads = task.program.analyse().loop_heads(task.program.entry).count();
-        let memory = |place: &Place| match place.base {
-            Base::Var(var) => task.program.vars[var].address_taken,
-            Base::Deref(_) => true,
-        };
-        if heads == 1 && !task.program.places.iter().any(memory) { 2 } else { 1 }
-    }
-
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("invariants"));
         // It is on the board then, with what others find.

@@ -47,10 +47,9 @@ pub trait Engine {
         None
     }
 
-    /// How many times the time of others it should have on a task: more than once where the program does what
-    /// the engine is made for, and the more the fewer programs do that.
-    fn favour(&self, _task: &Task) -> u32 {
-        1
+    /// Whether it is made for few programs, of which the task is one.
+    fn suits(&self, _task: &Task) -> bool {
+        false
     }
 
     /// Whether it looks at nothing but the program that the task was made of.

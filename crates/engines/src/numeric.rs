@@ -31,12 +31,6 @@ impl Engine for AbstractInterpretation {
         self.domain.name
     }
 
-    /// The cheapest domain is through a long program before others have begun to understand it.
-    fn favour(&self, task: &Task) -> u32 {
-        let cheap = self.domain.name == Domain::interval().name;
-        if cheap && task.program.edges.len() > LONG { 8 } else { 1 }
-    }
-
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         progress(format_args!("fixed point"));
         match board.fixed_point(self.domain.name, task, &self.domain, self.delay, budget) {

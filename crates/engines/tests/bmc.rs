@@ -31,7 +31,7 @@ fn proved(text: &str) {
 fn wrong(text: &str) -> Vec<u128> {
     match run(text) {
         (task, Outcome::Bug(bug)) => {
-            let replay = palisade_check::replay::replay(&task.source, &bug, &Budget::unlimited());
+            let replay = palisade_check::replay::replay(&task.source, &bug, u64::MAX, &Budget::unlimited());
             assert!(replay.is_ok(), "{:?}", replay.err());
             bug.unknowns.iter().filter(|u| u.input).map(|u| u.bits).collect()
         }

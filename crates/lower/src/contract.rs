@@ -29,6 +29,7 @@
 
 use palisade_cfa::{DataModel, Effect, FloatTy, Native};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::fmt::Write;
 
 const TABLE: &str = include_str!("library/functions.txt");
@@ -154,7 +155,11 @@ fn c_type(word: &str) -> Option<&'static str> {
 
 /// The functions of the C library, in the order of the table.
 pub fn contracts() -> impl Iterator<Item = Contract<'static>> {
-    TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(Contract::parse)
+    lines().filter_map(Contract::parse)
+}
+
+fn lines() -> impl Iterator<Item = &'static str> {
+    TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 impl<'t> Contract<'t> {
@@ -457,17 +462,26 @@ impl<'t> Meaning<'t> {
 
 /// The table by names, and the names that are not in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Contracts(FxHashMap<&'static str, Contract<'static>>, FxHashSet<&'static str>);
+pub(crate) struct Contracts(FxHashMap<&'static str, Line>, FxHashSet<&'static str>);
+
+/// A line of the table, and what it says once somebody asks.
+#[derive(Clone, Debug)]
+struct Line(&'static str, OnceCell<Option<Contract<'static>>>);
 
 impl Contracts {
     pub(crate) fn new() -> Contracts {
         let others = OTHERS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
-        Contracts(contracts().map(|c| (c.name, c)).collect(), others.collect())
+        let named = |line: &'static str| {
+            let name = line.split_once('(')?.0.split_once(' ')?.1;
+            Some((name, Line(line, OnceCell::new())))
+        };
+        Contracts(lines().filter_map(named).collect(), others.collect())
     }
 
     /// The contract of a function, or of the function behind a builtin.
     pub(crate) fn get(&self, name: &str) -> Option<&Contract<'static>> {
-        self.0.get(crate::compile::plain_name(name))
+        let Line(line, contract) = self.0.get(crate::compile::plain_name(name))?;
+        contract.get_or_init(|| Contract::parse(line)).as_ref()
     }
 
     /// What a function does that has no body.
@@ -502,9 +516,11 @@ mod tests {
     fn every_line_is_understood_and_no_function_stands_twice() {
         let lines: Vec<&str> = TABLE.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
         let mut seen = FxHashMap::default();
+        let table = Contracts::new();
         for line in &lines {
             let contract = Contract::parse(line).unwrap_or_else(|| panic!("not understood: {line}"));
             assert!(seen.insert(contract.name, line).is_none(), "twice: {line}");
+            assert_eq!(table.get(contract.name).map(|c| c.name), Some(contract.name));
         }
         assert!(lines.len() > 600, "{}", lines.len());
     }

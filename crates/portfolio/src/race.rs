@@ -1,12 +1,14 @@
 //! Several computations race, and share the processors by turns.
 //!
 //! Each has a thread of its own. As many as there are processors run at a time; the others wait in the
-//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. Turns are given
-//! by stride scheduling: the next is who had the least time in relation to its weight. Who is about to
-//! finish may ask the others to wait.
+//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. All have a short turn first.
+//! Then turns are given by stride scheduling: the next is who had the least time in relation to its weight. Who goes
+//! on after its turn pays for that, too. Who is about to finish may ask the others to wait.
 
 use palisade_base::{Budget, Stop};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What somebody who takes part does, with its own budget; `Some` wins the race. The function that it is given
@@ -23,8 +25,9 @@ pub struct Runner<'a, T> {
     pub work: Work<'a, T>,
 }
 
-/// The length of a turn.
+/// The length of a turn, and of the first.
 const TURN: Duration = Duration::from_millis(100);
+const FIRST: Duration = Duration::from_millis(20);
 /// How many turns the others wait for somebody who asks them to.
 const TURNS_ALONE: u32 = 40;
 /// The stack of a thread: encoding recurses over the nesting of expressions, which the parser bounds.
@@ -47,54 +50,111 @@ enum State<'a, T> {
     Done,
 }
 
+/// The processor time of a thread, where the system tells.
+#[derive(Clone, Default)]
+pub struct Meter(Arc<Mutex<Metered>>);
+
+#[derive(Default)]
+enum Metered {
+    #[default]
+    Nothing,
+    /// The thread runs, and its time stands there.
+    In(PathBuf),
+    /// It has ended after this time.
+    Ended(Duration),
+}
+
+impl Meter {
+    /// Measures this thread while it does something.
+    pub fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+        // Some systems have no such file; then nothing is told.
+        let file =
+            std::fs::read_link("/proc/thread-self").map(|l| PathBuf::from("/proc").join(l).join("schedstat"));
+        let before = file.as_ref().ok().and_then(read).unwrap_or_default();
+        if let Ok(file) = file {
+            self.set(Metered::In(file));
+        }
+        let result = work();
+        if let Some(time) = self.time() {
+            self.set(Metered::Ended(time.saturating_sub(before)));
+        }
+        result
+    }
+
+    fn set(&self, metered: Metered) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = metered;
+    }
+
+    /// The time of the thread until now, or that of the work once it is over.
+    pub fn time(&self) -> Option<Duration> {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Metered::Nothing => None,
+            Metered::In(file) => read(file),
+            Metered::Ended(time) => Some(*time),
+        }
+    }
+}
+
+/// The first number of the file is nanoseconds on a processor.
+fn read(file: &PathBuf) -> Option<Duration> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
 struct Racer<'a, T> {
     state: State<'a, T>,
-    turns: u32,
-    /// Turns had, divided by the weight.
-    had: f64,
+    /// The turns it was given.
+    given: Duration,
+    meter: Meter,
     weight: f64,
     budget: Budget,
 }
 
 impl<T> Racer<'_, T> {
-    fn is_ready(&self) -> bool {
-        matches!(self.state, State::New(..) | State::Waiting)
-    }
-
     fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
+    }
+
+    /// What it paid after another turn, by its weight: the time that it used, or what it was given, for who waits
+    /// for others must not keep them from running.
+    fn price(&self) -> f64 {
+        let used = self.meter.time().unwrap_or_default().max(self.given);
+        (used + TURN).as_secs_f64() / self.weight
     }
 }
 
 /// Runs all until the first result, or until the budget is stopped. Afterwards the budget is stopped. Tells also how
-/// much time each had, to the nearest turn.
+/// much processor time each used.
 pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>, Vec<Duration>) {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let (report, reports) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let racer = |Runner { name, weight, work }| Racer {
+    let mut all: Vec<Racer<'_, T>> = Vec::new();
+    for Runner { name, weight, work } in runners {
+        all.push(Racer {
             state: State::New(name, work),
-            had: 0.0,
-            turns: 0,
+            given: Duration::ZERO,
+            meter: Meter::default(),
             weight: f64::from(u32::max(weight, 1)),
             budget: budget.child(),
-        };
-        let mut all: Vec<Racer<'_, T>> = runners.into_iter().map(racer).collect();
+        });
+    }
+    let result = std::thread::scope(|scope| {
         let mut result = None;
         // Who asked the others to wait, and for how many turns more they do.
         let mut alone: Option<(usize, u32)> = None;
         while result.is_none() && budget.stopped().is_none() {
+            let mut turn = TURN;
             while alone.is_none() && all.iter().filter(|r| r.is_running()).count() < processors {
-                let ready = all.iter_mut().enumerate().filter(|(_, r)| r.is_ready());
-                let Some((i, next)) = ready.min_by(|(_, a), (_, b)| a.had.total_cmp(&b.had)) else { break };
-                next.had += 1.0 / next.weight;
-                next.turns += 1;
+                let Some(i) = next(&all) else { break };
+                let next = &mut all[i];
                 next.budget.resume();
                 if let State::New(name, work) = std::mem::replace(&mut next.state, State::Running) {
-                    let (own, report) = (next.budget.clone(), report.clone());
+                    turn = FIRST;
+                    let (own, report, meter) = (next.budget.clone(), report.clone(), next.meter.clone());
                     let run = move || {
                         let tell = |what| drop(report.send((i, what)));
-                        tell(Report::Done(work(&own, &|| tell(Report::Alone))));
+                        let found = meter.during(|| work(&own, &|| tell(Report::Alone)));
+                        tell(Report::Done(found));
                     };
                     let builder = std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
                     if let Err(error) = builder.spawn_scoped(scope, run) {
@@ -110,10 +170,11 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
                 let running = all.iter_mut().enumerate().filter(|(i, r)| r.is_running() && Some(*i) != but);
                 for (_, r) in running {
                     r.state = State::Waiting;
+                    r.given += turn;
                     r.budget.pause();
                 }
             };
-            match (reports.recv_timeout(TURN), &mut alone) {
+            match (reports.recv_timeout(turn), &mut alone) {
                 (Ok((i, Report::Done(found))), _) => {
                     all[i].state = State::Done;
                     result = found;
@@ -126,10 +187,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
                     alone = Some((i, TURNS_ALONE));
                 }
                 (Ok((_, Report::Alone)), Some(_)) => {}
-                (Err(_), Some((who, turns))) if *turns > 0 => {
-                    *turns -= 1;
-                    all[*who].turns += 1;
-                }
+                (Err(_), Some((_, turns))) if *turns > 0 => *turns -= 1,
                 (Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected), _) => {
                     alone = None;
                     rest(&mut all, None);
@@ -138,8 +196,21 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
         }
         // Everybody goes on, to see that it is over.
         budget.stop(Stop::Cancelled);
-        (result, all.iter().map(|r| TURN * r.turns).collect())
-    })
+        result
+    });
+    (result, all.iter().map(|r| r.meter.time().unwrap_or(r.given)).collect())
+}
+
+/// Whose turn is next: those who never had one, the heaviest first, and then who pays least.
+fn next<T>(all: &[Racer<'_, T>]) -> Option<usize> {
+    let numbered = || all.iter().enumerate();
+    let new = numbered().filter(|(_, r)| matches!(r.state, State::New(..)));
+    // Of equals the first.
+    let heaviest = new.min_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
+    let waiting =
+        || numbered().filter(|(_, r)| matches!(r.state, State::Waiting)).map(|(i, r)| (i, r.price()));
+    let next = heaviest.map(|(i, _)| i);
+    next.or_else(|| waiting().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i))
 }
 
 #[cfg(test)]

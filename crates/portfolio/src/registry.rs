@@ -22,14 +22,13 @@ use palisade_numpred::Structure;
 pub struct Analysis {
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Its share of the time in relation to the others' in `auto`, where the task is not one that it is made
-    /// for; without one it runs only when it is asked for.
-    pub weight: Option<u32>,
+    /// Whether it takes part in races; otherwise it runs only when it is asked for.
+    pub races: bool,
     /// The engine.
     pub engine: Box<dyn Engine + Send + Sync>,
 }
 
-/// Races of all analyses that have a weight, with what they do.
+/// Races of all analyses that take part in them, with what they do.
 pub const RACES: [(&str, &str); 2] = [
     ("auto", "a race of engines that tell each other what they learn"),
     ("apart", "the same race without a word between them, for comparison"),
@@ -42,45 +41,33 @@ pub fn is_race(name: &str) -> bool {
 
 /// All analyses, in the order in which they are listed.
 pub fn analyses() -> Vec<Analysis> {
-    let entry = |weight, summary, engine| Analysis { summary, weight: Some(weight), engine };
+    let entry = |summary, engine| Analysis { summary, races: true, engine };
     let mut all = vec![
         entry(
-            4,
             "execution on pseudo-random inputs: shallow bugs in milliseconds, and the one run of closed programs",
             Box::new(Concrete) as Box<dyn Engine + Send + Sync>,
         ),
+        entry("bounded model checking: unroll until a bug or the end of the program is found", Box::new(Bmc)),
         entry(
-            5,
-            "bounded model checking: unroll until a bug or the end of the program is found",
-            Box::new(Bmc),
-        ),
-        entry(
-            3,
             "contracts in place of calls: of recursive functions, and of those whose calls multiply",
             Box::new(Summaries),
         ),
-        numeric(Some(2), Domain::interval(), DELAY),
+        numeric(true, Domain::interval(), DELAY),
+        entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),
         entry(
-            4,
-            "the largest inductive set of facts about all elements of arrays in a range",
-            Box::new(Arrays),
-        ),
-        entry(
-            4,
             "the largest inductive set of facts about sums and other folds over arrays",
             Box::new(Accumulations),
         ),
-        entry(3, "the largest inductive set of facts about where pointers point", Box::new(Memory)),
-        entry(3, "k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
-        entry(2, "explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
-        entry(4, "ranges of all variables, joined where the program asks for no difference", Box::new(Parts)),
-        entry(2, "predicate abstraction over the program's own conditions", Box::new(Predicates)),
-        entry(2, "the largest inductive set of many candidate invariants", Box::new(Houdini)),
-        numeric(Some(1), Domain::octagon(), DELAY),
-        numeric(Some(1), Domain::polyhedra(), DELAY),
-        numeric(Some(2), Domain::boxes(), BOXES_DELAY),
+        entry("the largest inductive set of facts about where pointers point", Box::new(Memory)),
+        entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
+        entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
+        entry("ranges of all variables, joined where the program asks for no difference", Box::new(Parts)),
+        entry("predicate abstraction over the program's own conditions", Box::new(Predicates)),
+        entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
+        numeric(true, Domain::octagon(), DELAY),
+        numeric(true, Domain::polyhedra(), DELAY),
+        numeric(true, Domain::boxes(), BOXES_DELAY),
         entry(
-            1,
             "the variables and array elements that counterexamples ask for, as sets of polyhedra",
             Box::new(Eureka),
         ),
@@ -95,10 +82,10 @@ pub fn analyses() -> Vec<Analysis> {
     ]);
     for &domain in &DOMAINS {
         if all.iter().all(|a| a.engine.name() != domain.name) {
-            all.push(numeric(None, domain, DELAY));
+            all.push(numeric(false, domain, DELAY));
         }
     }
-    let constructed = |method, summary| Analysis { summary, weight: None, engine: Box::new(method) };
+    let constructed = |method, summary| Analysis { summary, races: false, engine: Box::new(method) };
     all.extend([
         constructed(
             Constructed::Backward,
@@ -121,17 +108,17 @@ fn combined(structure: Structure, numbers: Domain) -> Analysis {
         Structure::Mtndd => "the same as multi-terminal decision diagrams (MTNDD)",
         Structure::Ndd => "the same with unions of numbers, as decision diagrams (NDD)",
     };
-    Analysis { summary, weight: None, engine: Box::new(NumPred { structure, numbers }) }
+    Analysis { summary, races: false, engine: Box::new(NumPred { structure, numbers }) }
 }
 
 /// Abstract interpretation with a domain.
-fn numeric(weight: Option<u32>, domain: Domain, delay: u32) -> Analysis {
-    Analysis { summary: domain.summary, weight, engine: Box::new(AbstractInterpretation { domain, delay }) }
+fn numeric(races: bool, domain: Domain, delay: u32) -> Analysis {
+    Analysis { summary: domain.summary, races, engine: Box::new(AbstractInterpretation { domain, delay }) }
 }
 
 /// Abstract interpretation with transformers by symbolic abstraction, when it is asked for.
 fn symbolic(name: &'static str, summary: &'static str, domain: Domain) -> Analysis {
-    Analysis { summary, weight: None, engine: Box::new(SymbolicTransformers { name, domain }) }
+    Analysis { summary, races: false, engine: Box::new(SymbolicTransformers { name, domain }) }
 }
 
 /// Sets of boxes keep the states of a state machine apart, so widening waits until most are found.
@@ -140,7 +127,7 @@ const BOXES_DELAY: u32 = 300;
 /// The analyses that a name asks for: all that race, those between commas, or one; or why there are none.
 pub fn chosen(name: &str) -> Result<Vec<Analysis>, String> {
     if is_race(name) {
-        return Ok(analyses().into_iter().filter(|a| a.weight.is_some()).collect());
+        return Ok(analyses().into_iter().filter(|a| a.races).collect());
     }
     name.split(',').map(named).collect()
 }
@@ -159,7 +146,7 @@ pub fn named(name: &str) -> Result<Analysis, String> {
     }
     if name.contains('+') || name.starts_with("location") {
         let engine = Box::new(Composite::parse(name)?);
-        return Ok(Analysis { summary: "a composite", weight: None, engine });
+        return Ok(Analysis { summary: "a composite", races: false, engine });
     }
     Err(format!("there is no analysis `{name}`; `palisade analyses` lists them"))
 }

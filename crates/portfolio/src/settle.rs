@@ -1,9 +1,10 @@
 //! Runs engines until one of them has something that passes its check.
 
+use crate::class::{Class, LARGE};
 use crate::open::{self, Obstacle, Open};
-use crate::race::{Runner, race};
+use crate::race::{Meter, Runner, race};
 use crate::registry::{self, Analysis};
-use palisade_base::Budget;
+use palisade_base::{Budget, Stop};
 use palisade_cfa::{Assumed, Assumption, Program};
 use palisade_check::court::{Court, Tally};
 use palisade_check::replay::{Otherwise, Replay};
@@ -39,6 +40,8 @@ pub struct Settled {
     pub engine: Option<String>,
     /// The task the evidence speaks about.
     pub task: Option<Task>,
+    /// The class of the program, as far as it was looked at.
+    pub class: Option<Class>,
     /// What shows that the property holds.
     pub certificate: Option<Certificate>,
     /// What the answers `unsat` of the second opinion rest on.
@@ -83,6 +86,7 @@ impl Settled {
             verdict: Verdict::Unknown(reason.into()),
             engine: None,
             task: None,
+            class: None,
             certificate: None,
             tally: Tally::default(),
             checked: None,
@@ -110,7 +114,7 @@ impl Settled {
 
     /// Confirms the certificate of a property that holds; see [`palisade_check::second_opinion`]. If two
     /// solvers contradict each other, nothing is known.
-    pub fn confirm(&mut self, other: Option<&OtherSolver>, budget: &dyn Fn() -> Budget) {
+    pub fn confirm(&mut self, other: Option<&OtherSolver>, budget: &Budget) {
         let (Verdict::True, Some(task), Some(certificate)) = (&self.verdict, &self.task, &self.certificate)
         else {
             return;
@@ -150,10 +154,12 @@ impl Settled {
 
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
-/// A task of more edges than this is looked at in a smaller form, too.
-const LARGE: usize = 5_000;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
+
+/// Steps for which a run of the smaller form of a program is repeated in the program: functions that were not followed
+/// may go anywhere, and never end.
+const REPEATED: u64 = 20_000_000;
 
 /// How much more time the smaller form of a program gets.
 const SMALLER: u32 = 4;
@@ -232,6 +238,7 @@ fn run(
                    alone: Option<&dyn Fn()>| {
         let task = &tasks[number];
         let say = |what: String| lock(&said)[runner].1 = what;
+        let steps = if task.outlined && !engine.looks_at_source() { REPEATED } else { u64::MAX };
         // A panic is a defect of an engine; it must not take the other engines along.
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let own = Board::default();
@@ -239,7 +246,7 @@ fn run(
             let Some(alone) = alone else {
                 let nothing = || Outcome::Unknown(String::new());
                 let outcome = engine.first_look(task, turn).unwrap_or_else(nothing);
-                return accept(property, task, outcome, &Court::new(budget));
+                return accept(property, task, outcome, steps, &Court::new(budget));
             };
             let outcome = engine.run(task, board, turn, &|note| {
                 say(note.to_string());
@@ -250,12 +257,11 @@ fn run(
             {
                 say(why.clone());
             }
-            // Evidence is checked before anything else goes on, and on the outer budget: a race that is over
-            // does not spoil it.
+            // Evidence is checked before anything else goes on, for a while.
             if !matches!(outcome, Outcome::Unknown(_)) {
                 alone();
             }
-            accept(property, task, outcome, &Court::new(budget))
+            accept(property, task, outcome, steps, &Court::new(turn))
         }));
         let name = engine.name();
         match attempt {
@@ -263,6 +269,8 @@ fn run(
             // What a first look does not settle is found, and told, again by the run.
             Ok(Err(_)) if alone.is_none() => {}
             Ok(Err(Refused::Nothing(_))) if turn.stopped().is_some() => {}
+            // Somebody else was faster.
+            Ok(Err(Refused::Unchecked(_))) if turn.stopped() == Some(Stop::Cancelled) => {}
             Ok(Err(Refused::Nothing(why))) => lock(&reasons).push(format!("{name}: {why}")),
             Ok(Err(Refused::Undefined(run))) => {
                 lock(&reasons).push(format!("{name}: {run}"));
@@ -288,10 +296,11 @@ fn run(
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&number| tasks[number].program.edges.len());
     let whole = tasks.iter().any(|task| !task.outlined);
+    let classes: Vec<Class> = tasks.iter().map(Class::of).collect();
     for (rank, &number) in order.iter().enumerate() {
         let task = &tasks[number];
         let share = if rank + 1 < tasks.len() { SMALLER } else { 1 };
-        for Analysis { engine, weight, .. } in analyses {
+        for Analysis { engine, .. } in analyses {
             if engine.looks_at_source() && task.outlined && whole {
                 continue;
             }
@@ -301,18 +310,27 @@ fn run(
             looks.push((engine, which));
             let work =
                 move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, Some(alone));
-            // Asked before anything runs, so not where the answer takes long.
-            let soon = task.program.edges.len() < LARGE || engine.looks_at_source();
-            let favour = if soon { engine.favour(task) } else { 1 };
-            let weight = share * favour * weight.unwrap_or(1);
+            let weight = share * classes[number].weight(engine.name());
             runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
         }
     }
     let look = budget.child();
-    let found = looks.iter().find_map(|(engine, which)| attempt(engine.as_ref(), *which, &look, None));
+    let mut looked = vec![Duration::ZERO; runners.len()];
+    let found = looks.iter().find_map(|(engine, which)| {
+        let meter = Meter::default();
+        let found = meter.during(|| attempt(engine.as_ref(), *which, &look, None));
+        looked[which.0] = meter.time().unwrap_or_default();
+        found
+    });
     let (winner, times) = match found {
-        Some(found) => (Some(found), runners.into_iter().map(|_| Duration::ZERO).collect()),
-        None => race(runners, &budget.child()),
+        Some(found) => {
+            drop(runners);
+            (Some(found), looked)
+        }
+        None => {
+            let (winner, raced) = race(runners, &budget.child());
+            (winner, raced.into_iter().zip(looked).map(|(race, look)| race + look).collect())
+        }
     };
     let said = said.into_inner().unwrap_or_default().into_iter();
     let tried = said.zip(times).map(|((engine, said), time)| Tried { engine, time, said }).collect();
@@ -321,9 +339,11 @@ fn run(
     let unchecked = unchecked.into_inner().unwrap_or_default();
     match winner {
         Some((number, settled)) => {
-            Settled { rejected, unchecked, tried, taken, task: tasks.into_iter().nth(number), ..settled }
+            let (class, task) = (Some(classes[number]), tasks.into_iter().nth(number));
+            Settled { rejected, unchecked, tried, taken, class, task, ..settled }
         }
         None => {
+            let class = classes.first().copied();
             let undefined = undefined.into_inner().unwrap_or_default();
             if let Some(trap) = undefined.as_ref().and_then(|run| run.undefined()) {
                 let reason =
@@ -334,6 +354,7 @@ fn run(
                     tried,
                     taken,
                     undefined,
+                    class,
                     task: tasks.into_iter().next(),
                     ..Settled::unknown(reason)
                 };
@@ -348,7 +369,7 @@ fn run(
                 None if analyses.len() > 1 => "no analysis is precise enough".into(),
                 None => reasons.into_inner().unwrap_or_default().join("; "),
             };
-            Settled { rejected, unchecked, tried, taken, task, open, ..Settled::unknown(reason) }
+            Settled { rejected, unchecked, tried, taken, class, task, open, ..Settled::unknown(reason) }
         }
     }
 }
@@ -369,8 +390,14 @@ enum Refused {
     Unchecked(String),
 }
 
-/// Lets a verdict out only with evidence that passes its check.
-fn accept(property: &Property, task: &Task, outcome: Outcome, court: &Court) -> Result<Settled, Refused> {
+/// Lets a verdict out only with evidence that passes its check; a run is repeated for so many steps at most.
+fn accept(
+    property: &Property,
+    task: &Task,
+    outcome: Outcome,
+    steps: u64,
+    court: &Court,
+) -> Result<Settled, Refused> {
     match outcome {
         Outcome::Unknown(why) => Err(Refused::Nothing(why)),
         Outcome::Proof(certificate) => {
@@ -395,7 +422,7 @@ fn accept(property: &Property, task: &Task, outcome: Outcome, court: &Court) -> 
                 None => Refused::Rejected(run.to_string()),
             };
             let replay =
-                palisade_check::replay::replay(&task.source, &bug, court.budget()).map_err(refused)?;
+                palisade_check::replay::replay(&task.source, &bug, steps, court.budget()).map_err(refused)?;
             let kind = replay.kind;
             let check = replay.run.stack.first().map(|(_, edge)| *edge);
             let goal = check.and_then(|edge| property.violated_at(kind, edge)).ok_or_else(|| {

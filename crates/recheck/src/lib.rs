@@ -327,7 +327,8 @@ fn violation(
     let mut reader = Reader(&settlement.evidence);
     let bug = evidence::read_bug(&mut reader, program).map_err(|e| e.to_string())?;
     reader.end().map_err(|e| e.to_string())?;
-    let replay = palisade_check::replay::replay(program, &bug, budget).map_err(|e| e.to_string())?;
+    let replay =
+        palisade_check::replay::replay(program, &bug, u64::MAX, budget).map_err(|e| e.to_string())?;
     let check = replay.run.stack.first().map(|(_, edge)| *edge);
     let goal = check.and_then(|edge| property.violated_at(replay.kind, edge));
     goal.map(|goal| goal.name().to_string()).ok_or_else(|| "the run violates something else".into())

@@ -48,6 +48,7 @@ mod tests {
         let answer = |verdict: &str| Answer {
             verdict: verdict.into(),
             engine: None,
+            class: None,
             seconds: 1.5,
             found: 1.0,
             tried: Vec::new(),

@@ -140,7 +140,7 @@ fn settle(program: &Arc<Program>, engine: &NumPred) -> String {
                 Err(why) => ("unknown", format!("rejected: {why}")),
             }
         }
-        Outcome::Bug(bug) => match palisade_check::replay::replay(&task.source, &bug, &budget) {
+        Outcome::Bug(bug) => match palisade_check::replay::replay(&task.source, &bug, u64::MAX, &budget) {
             Ok(replay) => {
                 let check = replay.run.stack.first().map(|(_, edge)| *edge);
                 match check.and_then(|edge| property.violated_at(replay.kind, edge)) {

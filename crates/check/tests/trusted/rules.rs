@@ -5,8 +5,9 @@ use crate::common::compile;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
 use palisade_check::court::Court;
+use palisade_check::replay::replay;
 use palisade_check::{Rejection, plain, reduced, sampled};
-use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
+use palisade_evidence::{Bounds, Certificate, Counterexample, Cover, Invariants};
 use palisade_property::Property;
 use palisade_task::Task;
 use palisade_task::contracts::Contract;
@@ -742,4 +743,13 @@ fn outlined_functions_may_do_all_they_did() {
         let result = reduced(&task, &bounds(&task, 0), &Court::new(&Budget::unlimited()));
         assert_eq!(result.is_ok(), right, "{body}: {result:?}");
     }
+}
+
+/// A run that was to go wrong may never end.
+#[test]
+fn replays_end() {
+    let task = task("int x;", "for (;;) { x = 1; }");
+    let bug = Counterexample { unknowns: Vec::new(), contents: Vec::new() };
+    let ended = replay(&task.source, &bug, 1_000, &Budget::unlimited());
+    assert!(ended.is_err_and(|otherwise| otherwise.undefined().is_none()));
 }

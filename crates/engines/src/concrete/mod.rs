@@ -55,12 +55,6 @@ impl Engine for Concrete {
         true
     }
 
-    /// Without inputs there is little but one run, however long.
-    fn favour(&self, task: &Task) -> u32 {
-        let asks = task.source.edges.iter().any(|e| matches!(e.op, Op::Havoc { input: true, .. }));
-        if asks { 1 } else { 3 }
-    }
-
     /// The only run, if it is short, or else the first round.
     fn first_look(&self, task: &Task, budget: &Budget) -> Option<Outcome> {
         let (runs, steps) = ROUNDS[0];

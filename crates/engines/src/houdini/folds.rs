@@ -60,6 +60,9 @@ impl<'p> Folds<'p> {
     /// Looks for loops that accumulate; `None` if there are fewer than two.
     pub fn new(program: &'p Program, pool: Invariants) -> Option<Self> {
         let graph = program.analyse();
+        if graph.loop_heads(program.entry).take(2).count() < 2 {
+            return None;
+        }
         let mut this = Folds { program, pool, loops: Vec::new(), folds: Vec::new(), found: Vec::new() };
         for head in graph.loop_heads(program.entry) {
             let found = this.counting(&graph, head);

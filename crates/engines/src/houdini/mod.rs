@@ -72,10 +72,8 @@ impl Engine for Arrays {
         "arrays"
     }
 
-    fn favour(&self, task: &Task) -> u32 {
-        // Where accesses are asked about, what elements hold matters less than where they are.
-        let small = task.program.edges.len() <= SMALL && Pointers::new(&task.program).is_none();
-        Cells::new(&task.program).filter(|_| small).map_or(1, |_| 3)
+    fn suits(&self, task: &Task) -> bool {
+        Cells::new(&task.program).is_some()
     }
 
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
@@ -110,8 +108,8 @@ impl Engine for Accumulations {
         "folds"
     }
 
-    fn favour(&self, task: &Task) -> u32 {
-        Folds::new(&task.program, Invariants::none(&task.program)).map_or(1, |_| 8)
+    fn suits(&self, task: &Task) -> bool {
+        Folds::new(&task.program, Invariants::none(&task.program)).is_some()
     }
 
     fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
@@ -138,8 +136,8 @@ impl Engine for Memory {
         "pointers"
     }
 
-    fn favour(&self, task: &Task) -> u32 {
-        Pointers::new(&task.program).map_or(1, |_| 4)
+    fn suits(&self, task: &Task) -> bool {
+        Pointers::new(&task.program).is_some()
     }
 
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
@@ -180,9 +178,6 @@ fn conclude(
     }
     Outcome::Unknown("no inductive set of candidates".into())
 }
-
-/// Edges up to which a program that indexes arrays is likely to be about their elements.
-const SMALL: usize = 200;
 
 /// Registers up to which the more precise domains are worth their time.
 const FEW: usize = 12;

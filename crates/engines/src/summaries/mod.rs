@@ -41,8 +41,8 @@ impl Engine for Summaries {
     }
 
     /// Where calls multiply, there is little else to hope for.
-    fn favour(&self, task: &Task) -> u32 {
-        if contracts::candidates(&task.source).is_ok() { 4 } else { 1 }
+    fn suits(&self, task: &Task) -> bool {
+        contracts::candidates(&task.source).is_ok()
     }
 
     fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {

@@ -191,18 +191,27 @@ impl PlainSolver {
         Ok(())
     }
 
+    /// Hands new clauses over to the SAT solver.
+    fn hand_over(&mut self) -> Result<(), Unknown> {
+        let clauses = &self.blaster.gates.clauses;
+        for (i, clause) in clauses[self.given..].split_inclusive(|l| *l == 0).enumerate() {
+            if i.is_multiple_of(CLAUSES_AT_ONCE) {
+                self.limits.budget.check().map_err(Unknown::Stopped)?;
+                if self.limits.memory.is_some_and(|limit| self.blaster.bytes() + self.sat.bytes() > limit) {
+                    return Err(Unknown::Memory);
+                }
+            }
+            self.sat.clause(&clause[..clause.len() - 1]);
+            self.given += clause.len();
+        }
+        Ok(())
+    }
+
     fn search(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Result<Outcome, Unknown> {
         self.limits.budget.check().map_err(Unknown::Stopped)?;
         let lits = self.clauses(terms, assumptions)?;
         loop {
-            let clauses = &self.blaster.gates.clauses;
-            for clause in clauses[self.given..].split_inclusive(|l| *l == 0) {
-                self.sat.clause(&clause[..clause.len() - 1]);
-            }
-            self.given = clauses.len();
-            if self.limits.memory.is_some_and(|limit| self.blaster.bytes() + self.sat.bytes() > limit) {
-                return Err(Unknown::Memory);
-            }
+            self.hand_over()?;
             if !self.sat.solve(&lits, &self.limits)? {
                 let own = &lits[self.activation.len()..];
                 let blamed = assumptions.iter().zip(own).filter(|(_, l)| self.sat.failed(**l));
@@ -223,6 +232,9 @@ impl PlainSolver {
         }
     }
 }
+
+/// How many clauses are handed over without a look at limits.
+const CLAUSES_AT_ONCE: usize = 1 << 12;
 
 const NO_MODEL: &str = "the plain solver found no model and no contradiction";
 

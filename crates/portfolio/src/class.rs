@@ -1,0 +1,153 @@
+//! Classes of programs, told by what they do, and how an engine's share of the time depends on them.
+//!
+//! The weights are learnt. Where engine `e` of weight `w(e)` needs `t` seconds for a task, the race takes
+//! `t · Σ w / w(e)`. Over tasks that are settled by engines in times that add up to `T(e)` the race takes the least
+//! time if `w(e)` is in proportion to `√T(e)`. `palisade bench portfolio` measures `T(e)` and prints the table.
+
+use palisade_cfa::{Op, Scalar};
+use palisade_engines::Engine;
+use palisade_engines::houdini::{Accumulations, Arrays, Memory};
+use palisade_engines::summaries::Summaries;
+use palisade_task::Task;
+
+/// What a program does, as far as it decides who should look at it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// It asks for no input.
+    Closed,
+    /// Its calls are recursive, or multiply.
+    Calls,
+    /// It has many edges.
+    Large,
+    /// Its loops accumulate elements of arrays.
+    Folds,
+    /// Its accesses to memory are asked about.
+    Memory,
+    /// It indexes arrays with variables.
+    Arrays,
+    /// It has no loop.
+    Straight,
+    /// It computes with floating-point numbers.
+    Floats,
+    /// One loop decides between many cases.
+    Machine,
+    /// It has one loop.
+    Loop,
+    /// It has several loops.
+    Loops,
+}
+
+/// A task of more edges than this is large.
+pub(crate) const LARGE: usize = 5_000;
+/// A loop in a task of more edges than this has many cases.
+const LONG: usize = 400;
+/// Edges up to which a program that indexes arrays is likely to be about their elements.
+const SMALL: usize = 200;
+
+/// The learnt weights: a class, an engine and its weight in each line.
+const WEIGHTS: &str = include_str!("weights.txt");
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Class; 11] = [
+        Class::Closed,
+        Class::Calls,
+        Class::Large,
+        Class::Folds,
+        Class::Memory,
+        Class::Arrays,
+        Class::Straight,
+        Class::Floats,
+        Class::Machine,
+        Class::Loop,
+        Class::Loops,
+    ];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Closed => "closed",
+            Class::Calls => "calls",
+            Class::Large => "large",
+            Class::Folds => "folds",
+            Class::Memory => "memory",
+            Class::Arrays => "arrays",
+            Class::Straight => "straight",
+            Class::Floats => "floats",
+            Class::Machine => "machine",
+            Class::Loop => "loop",
+            Class::Loops => "loops",
+        }
+    }
+
+    /// The class of a task: the first that fits.
+    pub fn of(task: &Task) -> Class {
+        let program = &task.program;
+        if !task.source.edges.iter().any(|e| matches!(e.op, Op::Havoc { input: true, .. })) {
+            return Class::Closed;
+        }
+        if Summaries.suits(task) {
+            return Class::Calls;
+        }
+        // What follows takes too long there.
+        if program.edges.len() >= LARGE {
+            return Class::Large;
+        }
+        if Accumulations.suits(task) {
+            return Class::Folds;
+        }
+        // Where accesses are asked about, what elements hold matters less than where they are.
+        if Memory.suits(task) {
+            return Class::Memory;
+        }
+        if program.edges.len() <= SMALL && Arrays.suits(task) {
+            return Class::Arrays;
+        }
+        let heads = program.analyse().loop_heads(program.entry).count();
+        if heads == 0 {
+            Class::Straight
+        } else if program.exprs.iter().any(|e| matches!(e.ty, Scalar::Float(_))) {
+            Class::Floats
+        } else if heads > 1 {
+            Class::Loops
+        } else if program.edges.len() > LONG {
+            Class::Machine
+        } else {
+            Class::Loop
+        }
+    }
+
+    /// The weight of an engine on tasks of this class: the least where nothing was learnt.
+    pub fn weight(self, engine: &str) -> u32 {
+        let mut fields = WEIGHTS.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let weight = fields.find_map(|f| match f[..] {
+            [class, name, weight] if class == self.name() && name == engine => weight.parse().ok(),
+            _ => None,
+        });
+        weight.unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry;
+
+    #[test]
+    fn weights_are_those_of_engines_that_race() {
+        let race = registry::chosen("auto").expect("it is a race");
+        let mut seen = Vec::new();
+        for line in WEIGHTS.lines() {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let [class, engine, weight] = fields[..] else { panic!("{line}") };
+            assert!(Class::ALL.iter().any(|c| c.name() == class), "{line}");
+            assert!(race.iter().any(|a| a.engine.name() == engine), "{line}");
+            assert!(weight.parse::<u32>().is_ok_and(|w| w > 0), "{line}");
+            assert!(!seen.contains(&(class, engine)), "{line} comes twice");
+            seen.push((class, engine));
+        }
+        for class in Class::ALL {
+            assert!(seen.iter().any(|(name, _)| *name == class.name()), "{class:?}");
+        }
+    }
+}
