@@ -1,9 +1,10 @@
 //! Several computations race, and share the processors by turns.
 //!
 //! Each has a thread of its own. As many as there are processors run at a time; the others wait in the
-//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. All have a short turn first.
-//! Then turns are given by stride scheduling: the next is who had the least time in relation to its weight. Who goes
-//! on after its turn pays for that, too. Who is about to finish may ask the others to wait.
+//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. All have a short turn first, one
+//! after the other, so that what is easily found is found by the same one every time. Then turns are given by stride
+//! scheduling: the next is who had the least time in relation to its weight. Who goes on after its turn pays for
+//! that, too. Who is about to finish may ask the others to wait.
 
 use palisade_base::{Budget, Stop};
 use std::path::PathBuf;
@@ -25,9 +26,11 @@ pub struct Runner<'a, T> {
     pub work: Work<'a, T>,
 }
 
-/// The length of a turn, and of the first.
+/// The length of a turn, and of the first, in processor time.
 const TURN: Duration = Duration::from_millis(100);
 const FIRST: Duration = Duration::from_millis(20);
+/// A turn takes at most so many times its length, for who waits for somebody or finds the processors busy.
+const LATE: u32 = 4;
 /// How many turns the others wait for somebody who asks them to.
 const TURNS_ALONE: u32 = 40;
 /// The stack of a thread: encoding recurses over the nesting of expressions, which the parser bounds.
@@ -106,13 +109,24 @@ struct Racer<'a, T> {
     /// The turns it was given.
     given: Duration,
     meter: Meter,
+    /// What the meter said when its turn began.
+    before: Duration,
     weight: f64,
     budget: Budget,
 }
 
 impl<T> Racer<'_, T> {
+    fn is_new(&self) -> bool {
+        matches!(self.state, State::New(..))
+    }
+
     fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
+    }
+
+    /// Whether it has used up a turn of this length, as far as that can be told.
+    fn has_used(&self, turn: Duration) -> bool {
+        self.meter.time().is_none_or(|now| now.saturating_sub(self.before) >= turn)
     }
 
     /// What it paid after another turn, by its weight: the time that it used, or what it was given, for who waits
@@ -134,6 +148,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
             state: State::New(name, work),
             given: Duration::ZERO,
             meter: Meter::default(),
+            before: Duration::ZERO,
             weight: f64::from(u32::max(weight, 1)),
             budget: budget.child(),
         });
@@ -142,14 +157,18 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
         let mut result = None;
         // Who asked the others to wait, and for how many turns more they do.
         let mut alone: Option<(usize, u32)> = None;
+        let mut late = 0;
         while result.is_none() && budget.stopped().is_none() {
-            let mut turn = TURN;
-            while alone.is_none() && all.iter().filter(|r| r.is_running()).count() < processors {
-                let Some(i) = next(&all) else { break };
+            while let (None, Some(i)) = (alone, next(&all)) {
+                let running = all.iter().filter(|r| r.is_running()).count();
+                if running >= if all[i].is_new() { 1 } else { processors } {
+                    break;
+                }
+                late = 0;
                 let next = &mut all[i];
+                next.before = next.meter.time().unwrap_or_default();
                 next.budget.resume();
                 if let State::New(name, work) = std::mem::replace(&mut next.state, State::Running) {
-                    turn = FIRST;
                     let (own, report, meter) = (next.budget.clone(), report.clone(), next.meter.clone());
                     let run = move || {
                         let tell = |what| drop(report.send((i, what)));
@@ -166,6 +185,8 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
             if !all.iter().any(Racer::is_running) {
                 break;
             }
+            let first = all.iter().any(|r| r.is_running() && r.given.is_zero());
+            let turn = if first && alone.is_none() { FIRST } else { TURN };
             let rest = |all: &mut [Racer<'_, T>], but: Option<usize>| {
                 let running = all.iter_mut().enumerate().filter(|(i, r)| r.is_running() && Some(*i) != but);
                 for (_, r) in running {
@@ -190,7 +211,10 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
                 (Err(_), Some((_, turns))) if *turns > 0 => *turns -= 1,
                 (Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected), _) => {
                     alone = None;
-                    rest(&mut all, None);
+                    late += 1;
+                    if late >= LATE || all.iter().any(|r| r.is_running() && r.has_used(turn)) {
+                        rest(&mut all, None);
+                    }
                 }
             }
         }
@@ -204,7 +228,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
 /// Whose turn is next: those who never had one, the heaviest first, and then who pays least.
 fn next<T>(all: &[Racer<'_, T>]) -> Option<usize> {
     let numbered = || all.iter().enumerate();
-    let new = numbered().filter(|(_, r)| matches!(r.state, State::New(..)));
+    let new = numbered().filter(|(_, r)| r.is_new());
     // Of equals the first.
     let heaviest = new.min_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
     let waiting =
@@ -282,7 +306,6 @@ mod tests {
             runner(if i % 2 == 0 { 4 } else { 1 }, |own: &Budget| {
                 while own.stopped().is_none() {
                     counter.fetch_add(1, Ordering::Relaxed);
-                    std::thread::sleep(Duration::from_millis(1));
                 }
                 None::<()>
             })
