@@ -1,4 +1,5 @@
-//! How much of the time each engine should have on each class of programs, learnt from what settles them.
+//! How much of the time each engine should have on each class of programs, and who should have it first, learnt from
+//! what settles them.
 //!
 //! Where the tasks of a class are settled by engines that need `T(e)` seconds for theirs, a race takes the least time
 //! altogether if the weight of `e` is in proportion to `√T(e)`.
@@ -6,7 +7,8 @@
 use crate::asked::Answer;
 use std::fmt;
 
-/// The weights, in the form in which the race reads them: a class, an engine and its weight in each line.
+/// What was learnt, in the form in which the race reads it: a class, an engine, its weight, and how many tasks it
+/// settled in a first turn, in each line.
 pub struct Learnt {
     /// What was said about tasks.
     pub answers: Vec<Answer>,
@@ -19,32 +21,40 @@ pub struct Learnt {
 /// The weights of the engine that needs most, and of those that never settle anything: others of their kind they may.
 const MOST: f64 = 40.0;
 const LEAST: f64 = 2.0;
+/// A first turn, in seconds, with some patience.
+const FIRST: f64 = 0.025;
 
 impl Learnt {
-    /// The seconds that an engine needed for what it settled in a class, or in all of them.
-    fn needed(&self, class: Option<&str>, engine: &str) -> f64 {
+    /// The seconds that an engine needed for each task that it settled in a class, or in all of them.
+    fn needed(&self, class: Option<&str>, engine: &str) -> Vec<f64> {
         let its = self.answers.iter().filter(|a| {
             let here = class.is_none_or(|class| a.class.as_deref() == Some(class));
             here && a.is_settled() && a.engine.as_deref() == Some(engine)
         });
-        let tried = its.flat_map(|a| &a.tried).filter(|(name, _)| name == engine);
-        tried.fold(0.0, |all, (_, seconds)| all + seconds)
+        let seconds = |a: &Answer, is: &dyn Fn(&str) -> bool| -> f64 {
+            a.tried.iter().filter(|(name, _)| is(name)).map(|(_, seconds)| seconds).sum()
+        };
+        // What was found before the race teaches nothing about it.
+        let raced = its.filter(|a| seconds(a, &|name| name != engine) > 0.0);
+        raced.map(|a| seconds(a, &|name| name == engine)).collect()
     }
 }
 
 impl fmt::Display for Learnt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for class in &self.classes {
-            let needed =
-                |class| self.engines.iter().map(move |e| self.needed(class, e)).collect::<Vec<f64>>();
+            let needed = |class| self.engines.iter().map(move |e| self.needed(class, e)).collect::<Vec<_>>();
             let mut times = needed(Some(*class));
             // Of a class of which nothing was settled nothing is known.
-            if times.iter().sum::<f64>() == 0.0 {
+            if times.iter().all(Vec::is_empty) {
                 times = needed(None);
             }
-            let most = times.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-            for (engine, time) in self.engines.iter().zip(times) {
-                writeln!(f, "{class} {engine} {:.0}", f64::max(LEAST, MOST * (time / most).sqrt()))?;
+            let total = |times: &Vec<f64>| times.iter().fold(0.0, |all, time| all + time);
+            let most = times.iter().map(total).fold(f64::MIN_POSITIVE, f64::max);
+            for (engine, times) in self.engines.iter().zip(times) {
+                let weight = f64::max(LEAST, MOST * (total(&times) / most).sqrt());
+                let at_once = times.iter().filter(|time| **time <= FIRST).count();
+                writeln!(f, "{class} {engine} {weight:.0} {at_once}")?;
             }
         }
         Ok(())
@@ -66,21 +76,23 @@ mod tests {
             tried: vec![("bmc".into(), seconds), ("parts".into(), 2.0 * seconds)],
             taken: Vec::new(),
         };
+        let alone = Answer { tried: vec![("value".into(), 3.0)], ..answer("loop", "value", 3.0) };
         let learnt = Learnt {
             answers: vec![
                 answer("loop", "bmc", 2.0),
                 answer("loop", "bmc", 2.0),
                 answer("loop", "parts", 0.5),
-                answer("large", "parts", 1.0),
+                answer("large", "parts", 0.01),
+                alone,
             ],
             engines: ["bmc", "parts", "value"].map(String::from).into(),
             classes: vec!["loop", "large", "memory"],
         };
-        // 4 s and 1 s in loops; nothing is known of memory, so 4 s and 3 s.
+        // 4 s and 1 s in loops; nothing is known of memory, so 4 s and 1.02 s.
         assert_eq!(
             learnt.to_string(),
-            "loop bmc 40\nloop parts 20\nloop value 2\nlarge bmc 2\nlarge parts 40\nlarge value 2\n\
-             memory bmc 40\nmemory parts 35\nmemory value 2\n"
+            "loop bmc 40 0\nloop parts 20 0\nloop value 2 0\nlarge bmc 2 0\nlarge parts 40 1\nlarge value 2 0\n\
+             memory bmc 40 0\nmemory parts 20 1\nmemory value 2 0\n"
         );
     }
 }

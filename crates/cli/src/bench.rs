@@ -101,7 +101,7 @@ fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
     };
     let rows = ask_about(&args.tasks, &wanted, args.one_in, ["auto", "apart"], args.time_limit)?;
     let weight = |class: &str, engine: &str| {
-        Class::ALL.into_iter().find(|c| c.name() == class).map_or(1, |c| c.weight(engine))
+        Class::ALL.into_iter().find(|c| c.name() == class).map_or(1, |c| c.share(engine).weight)
     };
     Ok(portfolio::Table { rows, engines: racing()?, weight })
 }

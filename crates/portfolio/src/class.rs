@@ -2,7 +2,8 @@
 //!
 //! The weights are learnt. Where engine `e` of weight `w(e)` needs `t` seconds for a task, the race takes
 //! `t · Σ w / w(e)`. Over tasks that are settled by engines in times that add up to `T(e)` the race takes the least
-//! time if `w(e)` is in proportion to `√T(e)`. `palisade bench portfolio` measures `T(e)` and prints the table.
+//! time if `w(e)` is in proportion to `√T(e)`. Before, everybody has a short turn; those who settle most tasks in that
+//! come first. `palisade bench weights` measures both and prints the table.
 
 use palisade_cfa::{Op, Scalar};
 use palisade_engines::Engine;
@@ -44,7 +45,21 @@ const LONG: usize = 400;
 /// Edges up to which a program that indexes arrays is likely to be about their elements.
 const SMALL: usize = 200;
 
-/// The learnt weights: a class, an engine and its weight in each line.
+/// An engine's share of the time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// In relation to the others'.
+    pub weight: u32,
+    /// How many tasks it settled in a short turn when that was learnt.
+    pub at_once: u32,
+}
+
+impl Share {
+    /// Where nothing was learnt.
+    const LEAST: Share = Share { weight: 1, at_once: 0 };
+}
+
+/// What was learnt: a class, an engine, its weight, and how many tasks it settles at once, in each line.
 const WEIGHTS: &str = include_str!("weights.txt");
 
 impl Class {
@@ -117,14 +132,16 @@ impl Class {
         }
     }
 
-    /// The weight of an engine on tasks of this class: the least where nothing was learnt.
-    pub fn weight(self, engine: &str) -> u32 {
-        let mut fields = WEIGHTS.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let weight = fields.find_map(|f| match f[..] {
-            [class, name, weight] if class == self.name() && name == engine => weight.parse().ok(),
+    /// The share of an engine on tasks of this class.
+    pub fn share(self, engine: &str) -> Share {
+        let mut lines = WEIGHTS.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let share = lines.find_map(|f| match f[..] {
+            [class, name, weight, at_once] if class == self.name() && name == engine => {
+                Some(Share { weight: weight.parse().ok()?, at_once: at_once.parse().ok()? })
+            }
             _ => None,
         });
-        weight.unwrap_or(1)
+        share.unwrap_or(Share::LEAST)
     }
 }
 
@@ -139,10 +156,10 @@ mod tests {
         let mut seen = Vec::new();
         for line in WEIGHTS.lines() {
             let fields: Vec<&str> = line.split(' ').collect();
-            let [class, engine, weight] = fields[..] else { panic!("{line}") };
-            assert!(Class::ALL.iter().any(|c| c.name() == class), "{line}");
+            let [class, engine, ..] = fields[..] else { panic!("{line}") };
+            let named = Class::ALL.into_iter().find(|c| c.name() == class);
+            assert!(named.is_some_and(|c| c.share(engine).weight > 1), "{line}");
             assert!(race.iter().any(|a| a.engine.name() == engine), "{line}");
-            assert!(weight.parse::<u32>().is_ok_and(|w| w > 0), "{line}");
             assert!(!seen.contains(&(class, engine)), "{line} comes twice");
             seen.push((class, engine));
         }

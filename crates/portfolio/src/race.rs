@@ -22,6 +22,8 @@ pub struct Runner<'a, T> {
     pub name: &'a str,
     /// Its share of the time in relation to the others'.
     pub weight: u32,
+    /// Those who have more of this have their first turn before others.
+    pub at_once: u32,
     /// What it does.
     pub work: Work<'a, T>,
 }
@@ -112,6 +114,7 @@ struct Racer<'a, T> {
     /// What the meter said when its turn began.
     before: Duration,
     weight: f64,
+    at_once: u32,
     budget: Budget,
 }
 
@@ -143,13 +146,14 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let (report, reports) = mpsc::channel();
     let mut all: Vec<Racer<'_, T>> = Vec::new();
-    for Runner { name, weight, work } in runners {
+    for Runner { name, weight, at_once, work } in runners {
         all.push(Racer {
             state: State::New(name, work),
             given: Duration::ZERO,
             meter: Meter::default(),
             before: Duration::ZERO,
             weight: f64::from(u32::max(weight, 1)),
+            at_once,
             budget: budget.child(),
         });
     }
@@ -225,16 +229,16 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
     (result, all.iter().map(|r| r.meter.time().unwrap_or(r.given)).collect())
 }
 
-/// Whose turn is next: those who never had one, the heaviest first, and then who pays least.
+/// Whose turn is next: those who never had one, and then who pays least.
 fn next<T>(all: &[Racer<'_, T>]) -> Option<usize> {
     let numbered = || all.iter().enumerate();
     let new = numbered().filter(|(_, r)| r.is_new());
-    // Of equals the first.
-    let heaviest = new.min_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
+    // Of equals the heaviest, then the first.
+    let first = new.min_by(|(_, a), (_, b)| b.at_once.cmp(&a.at_once).then(b.weight.total_cmp(&a.weight)));
     let waiting =
         || numbered().filter(|(_, r)| matches!(r.state, State::Waiting)).map(|(i, r)| (i, r.price()));
-    let next = heaviest.map(|(i, _)| i);
-    next.or_else(|| waiting().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i))
+    let first = first.map(|(i, _)| i);
+    first.or_else(|| waiting().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i))
 }
 
 #[cfg(test)]
@@ -243,7 +247,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn runner<'a, T>(weight: u32, work: impl FnOnce(&Budget) -> Option<T> + Send + 'a) -> Runner<'a, T> {
-        Runner { name: "test", weight, work: Box::new(|budget, _| work(budget)) }
+        Runner { name: "test", weight, at_once: 0, work: Box::new(|budget, _| work(budget)) }
     }
 
     #[test]
@@ -291,7 +295,7 @@ mod tests {
             std::thread::sleep(5 * TURN);
             Some(counter.load(Ordering::Relaxed) - before)
         });
-        let asks = Runner { name: "asks", weight: 1, work: asks };
+        let asks = Runner { name: "asks", weight: 1, at_once: 0, work: asks };
         assert_eq!(race(vec![asks, other(), other(), other()], &Budget::unlimited()).0, Some(0));
         assert!(counter.load(Ordering::Relaxed) > 0);
     }

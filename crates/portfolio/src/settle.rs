@@ -1,6 +1,6 @@
 //! Runs engines until one of them has something that passes its check.
 
-use crate::class::{Class, LARGE};
+use crate::class::{Class, LARGE, Share};
 use crate::open::{self, Obstacle, Open};
 use crate::race::{Meter, Runner, race};
 use crate::registry::{self, Analysis};
@@ -299,7 +299,7 @@ fn run(
     let classes: Vec<Class> = tasks.iter().map(Class::of).collect();
     for (rank, &number) in order.iter().enumerate() {
         let task = &tasks[number];
-        let share = if rank + 1 < tasks.len() { SMALLER } else { 1 };
+        let larger = if rank + 1 < tasks.len() { SMALLER } else { 1 };
         for Analysis { engine, .. } in analyses {
             if engine.looks_at_source() && task.outlined && whole {
                 continue;
@@ -310,8 +310,9 @@ fn run(
             looks.push((engine, which));
             let work =
                 move |turn: &Budget, alone: &dyn Fn()| attempt(engine.as_ref(), which, turn, Some(alone));
-            let weight = share * classes[number].weight(engine.name());
-            runners.push(Runner { name: engine.name(), weight, work: Box::new(work) });
+            let Share { weight, at_once } = classes[number].share(engine.name());
+            let weight = larger * weight;
+            runners.push(Runner { name: engine.name(), weight, at_once, work: Box::new(work) });
         }
     }
     let look = budget.child();
