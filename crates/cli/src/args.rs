@@ -639,7 +639,7 @@ pub struct BoxesArgs {
     /// Measure one function in so many, chosen by its name.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub one_in: u64,
-    /// Run the slow domains, those of PPL and sets of intervals, on one in so many of these.
+    /// Run the domains that LDD Box and LDD Boxes are compared with on one in so many of these.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub peers_one_in: u64,
     /// Let the solver check the invariants of LDD Boxes on one in so many of these, if they have loops (0: none).

@@ -82,9 +82,9 @@ impl Domain {
         matches!(self, Domain::PplBox | Domain::PplBoxes)
     }
 
-    /// Whether it needs the whole time so often that it is run on some functions only.
+    /// Whether others are compared with it, for which some functions are enough.
     pub fn is_sampled(self) -> bool {
-        self.is_peer() || self == Domain::IntervalSets
+        !matches!(self, Domain::LddBox | Domain::LddBoxes)
     }
 
     /// Whether this build can run it: PPL needs the feature `ppl`.
@@ -114,7 +114,7 @@ pub struct Setup {
     pub domains: Vec<Domain>,
     /// One function in so many is measured, chosen by its name.
     pub one_in: u64,
-    /// On one in so many of these the domains of PPL and sets of intervals are run as well.
+    /// On one in so many of these the domains that others are compared with are run as well.
     pub peers_one_in: u64,
     /// One in so many of them has the invariants of LDD Boxes checked by the solver, if it has loops; 0: none.
     pub proofs_one_in: u64,
@@ -172,7 +172,7 @@ pub fn measure(
         }
         let Some(at) = map.position(func.span) else { continue };
         let relative = if at.file.starts_with('/') { String::new() } else { format!("{folder}/") };
-        let name = format!("{relative}{}:{}:{}", at.file, at.line, func.name);
+        let name = format!("{relative}{}:{}:{}", at.file.trim_start_matches("./"), at.line, func.name);
         let Some(number) = setup.chosen(&name) else { continue };
         if !setup.seen.insert(name.clone()) {
             continue;
