@@ -3,7 +3,7 @@
 use crate::args::{
     ArraysArgs, BenchArgs, BenchName, GrowthArgs, Model, NumpredArgs, PortfolioArgs, SourceArgs, SymabsArgs,
 };
-use crate::boxes::boxes;
+use crate::boxes::{Measured, boxes};
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
 use palisade_bench::asked::{Twice, ask};
@@ -22,7 +22,11 @@ use std::time::Duration;
 pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
         BenchName::Arrays(args) => arrays(args),
-        BenchName::Boxes(args) => report(boxes(args)),
+        BenchName::Boxes(args) => {
+            let measured = boxes(args);
+            let defects = measured.as_ref().is_ok_and(Measured::has_defects);
+            report(measured).max(u8::from(defects))
+        }
         BenchName::Growth(args) => growth(args),
         BenchName::Portfolio(args) => report(portfolio(args)),
         BenchName::Numpred(args) => numpred(args),

@@ -3,7 +3,7 @@
 
 use crate::args::BoxesArgs;
 use crate::bench::preprocessed;
-use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
+use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, in_sample, measure};
 use palisade_bench::child;
 use rustc_hash::FxHashSet;
 use std::fmt;
@@ -18,6 +18,13 @@ pub struct Measured {
     /// Lines about files that are not accepted as C.
     rejected: Vec<String>,
     table: Table,
+}
+
+impl Measured {
+    /// Whether it shows a defect of ours.
+    pub fn has_defects(&self) -> bool {
+        self.table.has_defects()
+    }
 }
 
 impl fmt::Display for Measured {
@@ -55,7 +62,9 @@ pub fn boxes(args: &BoxesArgs) -> Result<Measured, String> {
         // It may not even have been made.
         let _ = std::fs::remove_file(path);
     }
-    let (rows, rejected) = found.map_err(|e| at(path, e))?;
+    let (mut rows, rejected) = found.map_err(|e| at(path, e))?;
+    // Runs with larger samples may have written to the same file.
+    rows.retain(|row| in_sample(&row.name, args.one_in).is_some());
     eprintln!("{} functions, measured in {:.1} min", rows.len(), start.elapsed().as_secs_f64() / 60.0);
     Ok(Measured { files: files.len(), rejected, table: Table { rows } })
 }

@@ -122,15 +122,14 @@ pub struct Setup {
     pub seen: FxHashSet<String>,
 }
 
-impl Setup {
-    /// The number of a function in the sample; `None` if it does not belong to it (FNV-1a of its name).
-    fn chosen(&self, name: &str) -> Option<u64> {
-        let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
-        // The low bits of the product are weak.
-        let number = name.bytes().fold(0xcbf2_9ce4_8422_2325, hash) >> 20;
-        let one_in = self.one_in.max(1);
-        number.is_multiple_of(one_in).then_some(number / one_in)
-    }
+/// The number of a function in a sample of one in so many; `None` if it does not belong to it. Larger samples
+/// contain smaller ones if they take one in a divisor.
+pub fn in_sample(name: &str, one_in: u64) -> Option<u64> {
+    // FNV-1a, of which the low bits are weak.
+    let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    let number = name.bytes().fold(0xcbf2_9ce4_8422_2325, hash) >> 20;
+    let one_in = one_in.max(1);
+    number.is_multiple_of(one_in).then_some(number / one_in)
 }
 
 /// Time for the solver on the invariants of one function.
@@ -173,7 +172,7 @@ pub fn measure(
         let Some(at) = map.position(func.span) else { continue };
         let relative = if at.file.starts_with('/') { String::new() } else { format!("{folder}/") };
         let name = format!("{relative}{}:{}:{}", at.file.trim_start_matches("./"), at.line, func.name);
-        let Some(number) = setup.chosen(&name) else { continue };
+        let Some(number) = in_sample(&name, setup.one_in) else { continue };
         if !setup.seen.insert(name.clone()) {
             continue;
         }

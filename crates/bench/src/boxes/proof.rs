@@ -207,8 +207,7 @@ impl Prover<'_> {
 mod tests {
     use super::*;
     use crate::boxes::analysis::{analyse, tests::flow};
-    use palisade_domains::{LddCtx, LddLimits, LinCons, NumericDomain};
-    use palisade_num::Rat;
+    use palisade_domains::{LddCtx, LddLimits, LinCons, LinExpr, NumericDomain};
 
     const PROGRAMS: [&str; 7] = [
         "int g(int); void f(int n) { for (int i = 0; i < n; i += 2) for (int j = i; j < 9; j++) g(j); }",
@@ -244,7 +243,7 @@ mod tests {
                 let Some(hi) = invariant.bounds_of(Dim::int(0)).max_int().cloned() else { continue };
                 let mut damaged = invariants.clone();
                 if let Some(invariant) = &mut damaged[number] {
-                    invariant.assume(&LinCons::lt(Dim::int(0), Rat::from(hi)));
+                    invariant.assume(&LinCons::lt(Dim::int(0), LinExpr::constant(hi)));
                 }
                 let proof = prove(&flow, &damaged);
                 assert_ne!(proof, Proof::Failed, "{text}");

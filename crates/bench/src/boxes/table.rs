@@ -56,6 +56,13 @@ impl Table {
         Some((times.len(), total(|t| t.0) / total(|t| t.1), median))
     }
 
+    /// Whether something went wrong that never should: a crash, or an invariant that does not hold.
+    pub fn has_defects(&self) -> bool {
+        let refuted = |r: &Row| matches!(r.proof, Some(Proof::Refuted(_) | Proof::Failed));
+        let failed = |r: &Row| r.outcomes.iter().flatten().any(|o| matches!(o, Outcome::Failed(_)));
+        self.rows.iter().any(|r| refuted(r) || failed(r))
+    }
+
     /// Table 3(b).
     fn summary(&self, f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
         writeln!(
@@ -348,6 +355,8 @@ mod tests {
                 row("d", Some(Outcome::OutOfMemory), solved(1, 1.0)),
             ],
         };
+        assert!(table.has_defects());
+        assert!(!Table { rows: vec![table.rows[0].clone(), table.rows[2].clone()] }.has_defects());
         let (n, total, median) = table.ratio(Domain::PplBoxes, Domain::LddBoxes).expect("two finish");
         assert_eq!((n, median), (2, 100.0));
         assert!((total - 68.0).abs() < 1e-9);
