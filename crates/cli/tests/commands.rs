@@ -209,6 +209,23 @@ fn the_time_limit_is_kept() {
 }
 
 #[test]
+fn invariants_of_functions_that_are_not_followed_are_left_out() {
+    let source = "int g(void);
+        void own(int *p) { __asm__ volatile (\"\" : : \"r\" (p) : \"memory\"); while (g()) {} }
+        void caller(int *p) { int i = 0; while (i < 3) { own(p); i++; } }
+        void other(void) { int i = 0; while (i < 3) i++; }";
+    let output = palisade(&["invariants", "--domain", "boxes", file("asm.i", source).to_str().unwrap()]);
+    let found = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert_eq!(found.matches("asm.i:2:28 is not followed").count(), 2, "{found}");
+    assert!(found.contains("i <= 3"), "{found}");
+    // What a jump changes is not known anywhere.
+    let jump = "#include <setjmp.h>\njmp_buf b; int g(void); void f(void) { while (g()) longjmp(b, 1); }";
+    let output = palisade(&["invariants", file("jump.c", jump).to_str().unwrap()]);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), ""));
+}
+
+#[test]
 fn bench_boxes_measures_a_folder() {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boxes");
     std::fs::create_dir_all(dir.join("project")).expect("writable");
