@@ -48,14 +48,7 @@ pub fn peak_memory() -> u64 {
 /// Runs `work` in a copy of this process and returns what it wrote. The text must be short enough for the
 /// buffer of a pipe.
 pub fn run(limits: Limits, work: impl FnOnce() -> String) -> io::Result<Ended> {
-    let mut ends = [0; 2];
-    // SAFETY: `ends` has room for the two descriptors.
-    if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: both descriptors are open and nobody else knows them.
-    let (mut reader, mut writer) =
-        unsafe { (std::fs::File::from_raw_fd(ends[0]), std::fs::File::from_raw_fd(ends[1])) };
+    let (mut reader, mut writer) = pipe()?;
     // SAFETY: the child only runs code that needs no other thread: the caller's work, then `_exit`.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -102,13 +95,78 @@ pub fn run(limits: Limits, work: impl FnOnce() -> String) -> io::Result<Ended> {
     }
 }
 
+/// Shares the numbers below `count` among so many copies of this process: each runs `work`, which asks for the
+/// next number that nobody has. The first error of a copy is the result.
+pub fn share(
+    copies: usize,
+    count: usize,
+    work: impl Fn(&mut dyn FnMut() -> io::Result<Option<usize>>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut numbers, mut giver) = pipe()?;
+    let (mut errors, mut teller) = pipe()?;
+    let mut children = Vec::new();
+    for _ in 0..copies {
+        // SAFETY: the child only runs code that needs no other thread: the caller's work, then `_exit`.
+        match unsafe { libc::fork() } {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => {
+                drop(giver);
+                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    work(&mut || {
+                        let mut number = [0; size_of::<usize>()];
+                        // Numbers are written in one piece, and so they are read.
+                        match numbers.read(&mut number)? {
+                            0 => Ok(None),
+                            _ => Ok(Some(usize::from_ne_bytes(number))),
+                        }
+                    })
+                }));
+                let message = match done {
+                    Ok(Ok(())) => String::new(),
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => "a process that measures crashed".into(),
+                };
+                let code = i32::from(teller.write_all(message.as_bytes()).is_err());
+                // SAFETY: ends the child without running what the parent registered for its own end.
+                unsafe { libc::_exit(code) }
+            }
+            child => children.push(child),
+        }
+    }
+    drop((numbers, teller));
+    for number in 0..count {
+        // When nobody is left who reads, the reason is among the errors.
+        if giver.write_all(&number.to_ne_bytes()).is_err() {
+            break;
+        }
+    }
+    drop(giver);
+    let mut message = String::new();
+    errors.read_to_string(&mut message)?;
+    for child in children {
+        let mut status = 0;
+        // SAFETY: `child` is our child and has not been waited for.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        if status != 0 && message.is_empty() {
+            message = format!("a process that measures ended with status {status}");
+        }
+    }
+    if message.is_empty() { Ok(()) } else { Err(io::Error::other(message)) }
+}
+
+/// The ends of a pipe, to read from and to write to.
+fn pipe() -> io::Result<(std::fs::File, std::fs::File)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for the two descriptors.
+    if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both descriptors are open and nobody else knows them.
+    Ok(unsafe { (std::fs::File::from_raw_fd(ends[0]), std::fs::File::from_raw_fd(ends[1])) })
+}
+
 /// Sets the limits of this process and makes it silent: an allocator would report its end.
 fn restrict(limits: Limits) {
-    let seconds = |d: Duration| libc::timeval {
-        tv_sec: d.as_secs() as libc::time_t,
-        tv_usec: libc::suseconds_t::from(d.subsec_micros()),
-    };
-    let timer = libc::itimerval { it_interval: seconds(Duration::ZERO), it_value: seconds(limits.time) };
     let now = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = now.split_whitespace().next().and_then(|p| p.parse().ok()).unwrap_or(0);
     let bytes = pages * 4096 + limits.memory;
@@ -121,10 +179,23 @@ fn restrict(limits: Limits) {
         libc::signal(libc::SIGPROF, libc::SIG_DFL);
         libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core);
         libc::setrlimit(libc::RLIMIT_AS, &raw const space);
-        libc::setitimer(libc::ITIMER_PROF, &raw const timer, std::ptr::null_mut());
-        // Whoever waits without working is not waited for.
-        libc::alarm(60 + 60 * limits.time.as_secs().min(3600) as u32);
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
         libc::dup2(null, 2);
+    }
+    allow(limits.time);
+}
+
+/// Gives this process so much CPU time from now on, after which it ends.
+pub fn allow(time: Duration) {
+    let seconds = |d: Duration| libc::timeval {
+        tv_sec: d.as_secs() as libc::time_t,
+        tv_usec: libc::suseconds_t::from(d.subsec_micros()),
+    };
+    let timer = libc::itimerval { it_interval: seconds(Duration::ZERO), it_value: seconds(time) };
+    // SAFETY: the pointer is to a live value of the right type.
+    unsafe {
+        libc::setitimer(libc::ITIMER_PROF, &raw const timer, std::ptr::null_mut());
+        // Whoever waits without working is not waited for.
+        libc::alarm(60 + 60 * time.as_secs().min(3600) as u32);
     }
 }

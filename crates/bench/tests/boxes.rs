@@ -1,7 +1,7 @@
 //! A fixed sample of 300 generated functions through `bench boxes`. A program of one thread, because every
 //! function is analysed in a copy of the process.
 
-use palisade_bench::boxes::{Domain, Limits, Outcome, Row, Setup, Table, measure};
+use palisade_bench::boxes::{Domain, Limits, Outcome, Proof, Row, Setup, Table, measure};
 use palisade_cfa::DataModel;
 use std::fmt::Write;
 use std::time::Duration;
@@ -105,8 +105,9 @@ fn main() {
         peer_time: Duration::ZERO,
         domains: vec![Domain::LddBox, Domain::LddBoxes],
         one_in: 1,
+        peers_one_in: 1,
+        proofs_one_in: 3,
         seen: Default::default(),
-        done: Default::default(),
     };
     let mut rows: Vec<Row> = Vec::new();
     measure(&mut setup, "sample", "sample.i", program(299), &mut |row| rows.push(row)).expect("it is C");
@@ -127,5 +128,9 @@ fn main() {
         rows.iter().filter_map(|r| r.solved(d)).map(|s| s.proved.iter().filter(|p| **p).count()).sum()
     };
     assert!(proved(Domain::LddBoxes) >= proved(Domain::LddBox));
+    let proofs: Vec<Proof> = rows.iter().filter_map(|r| r.proof).collect();
+    let shown = proofs.iter().filter(|p| **p == Proof::Shown).count();
+    assert!(proofs.iter().all(|p| matches!(p, Proof::Shown | Proof::Open)), "{proofs:?}");
+    assert!(shown >= 50 && shown * 10 >= proofs.len() * 9, "{shown} of {} are shown", proofs.len());
     println!("{}", Table { rows });
 }

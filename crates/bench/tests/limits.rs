@@ -1,6 +1,8 @@
-//! Limits on a piece of work. A program of one thread, because the work runs in a copy of the process.
+//! Limits on a piece of work, and work that processes share. A program of one thread, because the work runs in
+//! copies of the process.
 
-use palisade_bench::child::{Ended, Limits, run};
+use palisade_bench::child::{Ended, Limits, run, share};
+use std::io::{self, Write};
 use std::time::Duration;
 
 fn main() {
@@ -30,4 +32,31 @@ fn main() {
         }
     };
     assert_eq!(ends(takes_all), Ended::OutOfMemory);
+    sharing();
+}
+
+/// Every number is given to one process, and an error of one of them is told while the others go on.
+fn sharing() {
+    let path = std::env::temp_dir().join(format!("palisade-share-{}", std::process::id()));
+    let log = std::fs::File::options().create(true).append(true).open(&path).expect("writable");
+    let given = |fails: Option<usize>| {
+        log.set_len(0).expect("writable");
+        let shared = share(3, 20_000, |next| {
+            while let Some(number) = next()? {
+                if Some(number) == fails {
+                    return Err(io::Error::other("number seven"));
+                }
+                (&log).write_all(format!("{number}\n").as_bytes())?;
+            }
+            Ok(())
+        });
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        let mut numbers: Vec<usize> = text.lines().map(|l| l.parse().expect("a number")).collect();
+        numbers.sort_unstable();
+        (shared.map_err(|e| e.to_string()), numbers)
+    };
+    assert_eq!(given(None), (Ok(()), (0..20_000).collect()));
+    let but_seven = (0..20_000).filter(|n| *n != 7).collect();
+    assert_eq!(given(Some(7)), (Err("number seven".into()), but_seven));
+    std::fs::remove_file(&path).expect("it is there");
 }

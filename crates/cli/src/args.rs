@@ -6,6 +6,7 @@ use palisade_domains::{DOMAINS, Domain};
 use palisade_lower::{CheckSet, Missing, Options, Pointers};
 use palisade_property::{Property, Reading};
 use palisade_recheck::source::How;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -640,9 +641,18 @@ pub struct BoxesArgs {
     /// Measure one function in so many, chosen by its name.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub one_in: u64,
+    /// Run the domains that LDD Box and LDD Boxes are compared with on one in so many of these.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub peers_one_in: u64,
+    /// Let the solver check the invariants of LDD Boxes on one in so many of these, if they have loops (0: none).
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub proofs_one_in: u64,
     /// A file with a line for each function that was measured; what it has already is not measured again.
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Functions that are measured at the same time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
 }
 
 /// A numeric domain by its name.

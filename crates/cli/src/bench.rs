@@ -1,13 +1,13 @@
 //! The command `bench`: regenerates papers' tables and figures, and measures this program as a whole.
 
 use crate::args::{
-    ArraysArgs, BenchArgs, BenchName, BoxesArgs, GrowthArgs, Model, NumpredArgs, PortfolioArgs, SourceArgs,
-    SymabsArgs,
+    ArraysArgs, BenchArgs, BenchName, GrowthArgs, Model, NumpredArgs, PortfolioArgs, SourceArgs, SymabsArgs,
 };
+use crate::boxes::{Measured, boxes};
 use crate::{USAGE, input};
 use palisade_bench::arrays::{self, Family};
 use palisade_bench::asked::{Asked, ask};
-use palisade_bench::boxes::{Domain, Limits, Row, Setup, Table, Trouble, measure};
+use palisade_bench::boxes::Limits;
 use palisade_bench::numpred::{Picture, counting, figure, flags, own, programs, svg};
 use palisade_bench::weights::Learnt;
 use palisade_bench::{growth, portfolio, symabs};
@@ -16,7 +16,7 @@ use palisade_portfolio::registry;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,7 +24,11 @@ use std::time::Duration;
 pub fn bench(args: &BenchArgs) -> u8 {
     match &args.name {
         BenchName::Arrays(args) => arrays(args),
-        BenchName::Boxes(args) => boxes(args),
+        BenchName::Boxes(args) => {
+            let measured = boxes(args);
+            let defects = measured.as_ref().is_ok_and(Measured::has_defects);
+            report(measured).max(u8::from(defects))
+        }
         BenchName::Growth(args) => growth(args),
         BenchName::Portfolio(args) => report(portfolio(args)),
         BenchName::Weights(args) => report(weights(args)),
@@ -264,74 +268,6 @@ fn listed(dir: &Path) -> Result<Vec<Value>, String> {
     serde_json::from_str(&text).map_err(|e| format!("{}: {e}", list.display()))
 }
 
-/// Table 3 of the BOXES paper over a folder of preprocessed files.
-fn boxes(args: &BoxesArgs) -> u8 {
-    let mut files = Vec::new();
-    if let Err(error) = preprocessed(&args.dir, &mut files) {
-        error!("{}: {error}", args.dir.display());
-        return USAGE;
-    }
-    if files.is_empty() {
-        error!("{}: no .i files; scripts/corpus.sh makes some", args.dir.display());
-        return USAGE;
-    }
-    let (mut rows, mut log) = match args.rows.as_deref().map(measured).transpose() {
-        Ok(Some((rows, log))) => (rows, Some(log)),
-        Ok(None) => (Vec::new(), None),
-        Err(error) => {
-            error!("{error}");
-            return USAGE;
-        }
-    };
-    let mut setup = Setup {
-        data_model: args.data_model.into(),
-        limits: Limits { time: args.time_limit, memory: args.memory_limit },
-        peer_time: args.peer_time_limit.unwrap_or(args.time_limit),
-        domains: Domain::ALL.into_iter().filter(|d| d.is_built()).collect(),
-        one_in: args.one_in,
-        seen: Default::default(),
-        done: rows.iter().map(|r| r.name.clone()).collect(),
-    };
-    let mut rejected = 0;
-    for (i, path) in files.iter().enumerate() {
-        let text = match std::fs::read(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) => {
-                error!("{}: {error}", path.display());
-                return USAGE;
-            }
-        };
-        let shown = path.strip_prefix(&args.dir).unwrap_or(path);
-        let folder = shown.parent().map_or_else(String::new, |p| p.display().to_string());
-        let name = shown.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        let done = measure(&mut setup, &folder, &name, text, &mut |row| {
-            if let Some(log) = &mut log {
-                // A line that could not be written is measured again the next time.
-                let _ = writeln!(log, "{}", row.encode());
-            }
-            rows.push(row);
-        });
-        eprintln!("{} of {}: {}, {} functions", i + 1, files.len(), shown.display(), rows.len());
-        match done {
-            Ok(()) => {}
-            Err(Trouble::Rejected(messages)) => {
-                rejected += 1;
-                println!("rejected {}: {}", shown.display(), messages.first().map_or("", |m| m));
-            }
-            Err(Trouble::System(error)) => {
-                error!("{error}");
-                return USAGE;
-            }
-        }
-    }
-    println!("{} files, {rejected} rejected", files.len());
-    if !Domain::PplBox.is_built() {
-        println!("PPL was left out: build with --features ppl");
-    }
-    println!("{}", Table { rows });
-    0
-}
-
 /// Section 5 of the symbolic abstraction paper.
 fn symabs(args: &SymabsArgs) -> u8 {
     if args.diamonds > 0 {
@@ -395,15 +331,8 @@ fn loops(args: &SymabsArgs, dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The rows of a log, and the log to write on.
-fn measured(path: &Path) -> io::Result<(Vec<Row>, std::fs::File)> {
-    let log = std::fs::File::options().create(true).append(true).open(path)?;
-    let text = std::fs::read_to_string(path)?;
-    Ok((text.lines().filter_map(Row::decode).collect(), log))
-}
-
 /// The `.i` files below a folder, in order; what starts with a dot is left out.
-fn preprocessed(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+pub fn preprocessed(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries = std::fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {

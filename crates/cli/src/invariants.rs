@@ -5,10 +5,12 @@ use crate::{USAGE, input, watchdog};
 use palisade_analyses::invariants::functions::{LoopFacts, Method, Transformers, of_function};
 use palisade_analyses::invariants::isolate::Isolator;
 use palisade_base::{Budget, SourceMap, Span};
-use palisade_cfa::{FuncId, LocId, Program};
+use palisade_cfa::callgraph::CallGraph;
+use palisade_cfa::{EdgeId, FuncId, LocId, Program};
 use palisade_domains::Domain;
 use palisade_lower::Options;
 use palisade_property::Property;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -46,12 +48,18 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
     let options =
         Options { entry: args.source.entry.clone().unwrap_or_default(), ..args.source.options(&property) };
     let Some(input) = input::read(&args.source, &options) else { return USAGE };
-    if let Some(edge) = input.program.unmodelled_calls().next() {
+    let place = |edge: EdgeId| {
         let at = input.sources.position(input.program.edges[edge].span);
-        let at = at.map_or_else(String::new, |p| format!("{}:{}:{}: ", p.file, p.line, p.column));
-        error!("{at}the program jumps out of functions or starts threads, which is not supported");
-        return INCOMPLETE;
-    }
+        at.map_or_else(String::new, |p| format!("{}:{}:{}", p.file, p.line, p.column))
+    };
+    let not_followed: FxHashMap<FuncId, String> = match not_followed(&input.program) {
+        Ok(functions) => functions.into_iter().map(|(f, edge)| (f, place(edge))).collect(),
+        Err(edge) => {
+            let at = place(edge);
+            error!("{at}: the program jumps out of functions or starts threads, which is not supported");
+            return INCOMPLETE;
+        }
+    };
     let mut program = input.program;
     palisade_property::instrument(&mut program, &property);
     let program = Arc::new(program);
@@ -70,10 +78,14 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
         if heads.is_empty() {
             continue;
         }
-        let found = of_function(&program, &isolator, func, method, &domain, transformers, &budget);
+        let found = match not_followed.get(&func) {
+            Some(at) => Err(format!("what happens at {at} is not followed")),
+            None => of_function(&program, &isolator, func, method, &domain, transformers, &budget)
+                .map_err(|halt| halt.to_string()),
+        };
         let (mut found, failure) = match found {
             Ok(found) => (found, None),
-            Err(halt) => (Default::default(), Some(halt.to_string())),
+            Err(why) => (Default::default(), Some(why)),
         };
         for head in heads {
             let facts = found.remove(&head).unwrap_or_default();
@@ -86,6 +98,34 @@ pub fn invariants(args: &InvariantsArgs) -> u8 {
         loops.iter().for_each(|l| print!("{}", as_text(l, method)));
     }
     if loops.iter().any(|l| l.failure.is_some()) { INCOMPLETE } else { 0 }
+}
+
+/// The functions that do, themselves or in what they call, something that the automaton does not show: each with
+/// where that is. Most of it, as inline assembly, happens in one place; calls of library functions that jump out
+/// of functions or start threads concern all functions, and one of them is the error.
+fn not_followed(program: &Program) -> Result<FxHashMap<FuncId, EdgeId>, EdgeId> {
+    let calls = CallGraph::new(program);
+    let mut found = FxHashMap::default();
+    for edge in program.unmodelled_calls() {
+        // Steps that are not calls in C have functions whose names C cannot have.
+        let is_step =
+            |f: &FuncId| program.funcs[*f].body.is_some() || program.funcs[*f].name.starts_with('.');
+        if !calls.targets(program, edge).iter().all(is_step) {
+            return Err(edge);
+        }
+        found.entry(program.locs[program.edges[edge].src].func).or_insert(edge);
+    }
+    loop {
+        let before = found.len();
+        for (func, callees) in calls.callees.iter_enumerated() {
+            if let Some(&edge) = callees.iter().find_map(|f| found.get(f)) {
+                found.entry(func).or_insert(edge);
+            }
+        }
+        if found.len() == before {
+            return Ok(found);
+        }
+    }
 }
 
 fn choice(args: &InvariantsArgs) -> Result<(Method, Domain), String> {

@@ -9,6 +9,7 @@ mod all;
 mod arg;
 mod args;
 mod bench;
+mod boxes;
 mod certificate;
 mod check;
 mod entry_call;

@@ -156,6 +156,28 @@ mod tests {
     }
 
     #[test]
+    fn conjuncts_say_what_the_element_says() {
+        let ctx = LddCtx::new(Limits::default());
+        let mut rng = Rng::new(11);
+        for _ in 0..200 {
+            let mut x = element(&mut rng, &ctx);
+            x.meet_with(&element(&mut rng, &ctx));
+            for point in 0..125 {
+                let value =
+                    |d: Dim| Rat::from([point % 5, point / 5 % 5, point / 25][d.index() as usize] * 2 - 4);
+                let said = x.conjuncts(
+                    |truth| truth,
+                    |d, bound, within, beyond| {
+                        let below = Interval { lo: None, hi: Some(bound.clone()) };
+                        if below.contains(&value(d)) { within } else { beyond }
+                    },
+                );
+                assert_eq!(said.iter().all(|c| *c), x.contains(&value), "{x:?} at {point}");
+            }
+        }
+    }
+
+    #[test]
     fn a_loop_reaches_its_bound() {
         // for (i = 0; i < 100; i++) with a flag that changes once.
         let ctx = LddCtx::new(Limits::default());

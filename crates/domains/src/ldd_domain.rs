@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use palisade_dd::{Ldd, Manager, Node, Outcome, Root, Shared};
 use palisade_num::{Int, Rat};
+use rustc_hash::FxHashMap;
 
 use crate::dim::Dim;
-use crate::interval::Interval;
+use crate::interval::{End, Interval};
 use crate::lattice::Lattice;
 use crate::ldd_space::{Factor, LddCtx, Space, from_dd, outline, to_dd};
 use crate::linear::{LinCons, LinExpr, Rel};
@@ -351,6 +352,38 @@ impl<P: Policy> OnLdd<P> {
         let size = self.shared().with(|s| s.ldd.size(self.rest.node()));
         self.spent = spent.saturating_add(size.max(MIN_COST));
         true
+    }
+
+    /// What the element says, as conjuncts: one for each dimension that depends on no other, and one for those
+    /// that are tied. They are made from the leaves of the diagrams up, every node once: `decide` gets a
+    /// dimension, an upper bound, what is said of states within the bound and what of those beyond.
+    pub fn conjuncts<T: Copy>(
+        &self,
+        leaf: impl Fn(bool) -> T,
+        mut decide: impl FnMut(Dim, &End, T, T) -> T,
+    ) -> Vec<T> {
+        let roots: Vec<Node> =
+            self.alone.iter().map(|(_, f)| f.root.node()).chain([self.rest.node()]).collect();
+        self.shared().with(|s| {
+            let mut made = FxHashMap::from_iter([(Node::FALSE, leaf(false)), (Node::TRUE, leaf(true))]);
+            // No recursion: diagrams may be deep.
+            let mut stack = roots.clone();
+            while let Some(&node) = stack.last() {
+                let below = if made.contains_key(&node) { None } else { s.ldd.decision(node) };
+                let Some((var, cut, high, low)) = below else {
+                    stack.pop();
+                    continue;
+                };
+                match (made.get(&high), made.get(&low)) {
+                    (Some(&within), Some(&beyond)) => {
+                        let bound = End { value: cut.k.clone(), strict: !cut.closed };
+                        made.insert(node, decide(s.dim(var), &bound, within, beyond));
+                    }
+                    _ => stack.extend([high, low]),
+                }
+            }
+            roots.iter().map(|root| made[root]).collect()
+        })
     }
 
     /// The number of nodes of the diagrams, and of boxes.

@@ -39,7 +39,7 @@ const REORDER_STEPS: u64 = 1 << 22;
 const STEPS_PER_NODE: u64 = 1 << 8;
 
 /// Steps after which elements may have half as many nodes as before.
-const HALF_LIFE: u64 = 1 << 24;
+const HALF_LIFE: u64 = 1 << 21;
 
 /// Nodes that an element may have however long the analysis runs.
 const MIN_REST: usize = 1 << 6;

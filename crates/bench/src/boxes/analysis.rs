@@ -235,7 +235,7 @@ impl<D: NumericDomain> Run<'_, D> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use palisade_base::SourceMap;
     use palisade_cfa::DataModel;
@@ -243,7 +243,7 @@ mod tests {
     use palisade_lower::{CheckSet, Options, compile};
 
     /// The flow of the function `f`, without callees.
-    fn flow(text: &str) -> Flow {
+    pub fn flow(text: &str) -> Flow {
         let mut map = SourceMap::new();
         let file = map.add("test.i", text.into()).expect("a small file fits");
         let checks = CheckSet::NONE.with(palisade_cfa::CheckKind::Bounds);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// Edges of callees that are copied into one function at most.
-const BUDGET: usize = 1000;
+const BUDGET: usize = 3000;
 
 /// A body that is still to be copied.
 struct Pending {

@@ -5,16 +5,20 @@
 //! SSA variables) of a function and of the callees that fit a budget. Arguments and memory are unknown, a
 //! call may return anything, and arithmetic wraps as the types say. Times are those of the domain's
 //! operations; copying elements does not count. Checks of array bounds, division, overflow and assertions
-//! are tried in passing, and random runs must stay inside the invariants.
+//! are tried in passing, and random runs must stay inside the invariants. Those of LDD Boxes are checked by the
+//! solver as well, on a sample.
 
 mod analysis;
 mod flow;
 mod inline;
+mod proof;
 mod row;
 mod runs;
 mod table;
+mod words;
 
 pub use crate::child::Limits;
+pub use proof::Proof;
 pub use row::{Outcome, Row, Solved};
 pub use table::Table;
 
@@ -78,6 +82,11 @@ impl Domain {
         matches!(self, Domain::PplBox | Domain::PplBoxes)
     }
 
+    /// Whether others are compared with it, for which some functions are enough.
+    pub fn is_sampled(self) -> bool {
+        !matches!(self, Domain::LddBox | Domain::LddBoxes)
+    }
+
     /// Whether this build can run it: PPL needs the feature `ppl`.
     pub fn is_built(self) -> bool {
         cfg!(feature = "ppl") || !self.is_peer()
@@ -105,20 +114,26 @@ pub struct Setup {
     pub domains: Vec<Domain>,
     /// One function in so many is measured, chosen by its name.
     pub one_in: u64,
-    /// Where the functions so far are defined. A function in a header is measured once.
+    /// On one in so many of these the domains that others are compared with are run as well.
+    pub peers_one_in: u64,
+    /// One in so many of them has the invariants of LDD Boxes checked by the solver, if it has loops; 0: none.
+    pub proofs_one_in: u64,
+    /// The names of functions that have been measured. A function in a header is measured once.
     pub seen: FxHashSet<String>,
-    /// The names of functions that have been measured before.
-    pub done: FxHashSet<String>,
 }
 
-impl Setup {
-    /// Whether a function belongs to the sample (FNV-1a of its name).
-    fn chosen(&self, name: &str) -> bool {
-        let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
-        // The low bits of the product are weak.
-        (name.bytes().fold(0xcbf2_9ce4_8422_2325, hash) >> 20).is_multiple_of(self.one_in.max(1))
-    }
+/// The number of a function in a sample of one in so many; `None` if it does not belong to it. Larger samples
+/// contain smaller ones if they take one in a divisor.
+pub fn in_sample(name: &str, one_in: u64) -> Option<u64> {
+    // FNV-1a, of which the low bits are weak.
+    let hash = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    let number = name.bytes().fold(0xcbf2_9ce4_8422_2325, hash) >> 20;
+    let one_in = one_in.max(1);
+    number.is_multiple_of(one_in).then_some(number / one_in)
 }
+
+/// Time for the solver on the invariants of one function.
+const PROOF_TIME: Duration = Duration::from_secs(10);
 
 /// What is checked: array bounds, division, overflow, assertions.
 const CHECKS: [CheckKind; 4] =
@@ -154,25 +169,49 @@ pub fn measure(
         if func.body.is_none() || !own.contains(&func.span.lo) || id == program.entry {
             continue;
         }
-        let defined = map.position(func.span).map_or_else(String::new, |p| {
-            let relative = if p.file.starts_with('/') { "" } else { folder };
-            format!("{relative} {}:{}:{}", p.file, p.line, func.name)
-        });
-        let name = format!("{folder}/{name}:{}", func.name);
-        if !setup.seen.insert(defined) || !setup.chosen(&name) || setup.done.contains(&name) {
+        let Some(at) = map.position(func.span) else { continue };
+        let relative = if at.file.starts_with('/') { String::new() } else { format!("{folder}/") };
+        let name = format!("{relative}{}:{}:{}", at.file.trim_start_matches("./"), at.line, func.name);
+        let Some(number) = in_sample(&name, setup.one_in) else { continue };
+        if !setup.seen.insert(name.clone()) {
             continue;
         }
         let (program, graph) = inliner.get_or_insert_with(|| Inliner::new(&program)).function(id);
         let flow = Flow::new(program, &graph, id);
-        let outcomes = outcomes(&flow, setup).map_err(Trouble::System)?;
-        found(Row { name, vars: flow.ranges.len(), loops: flow.loops.len(), checks: flow.checks, outcomes });
+        let outcomes = outcomes(&flow, setup, number).map_err(Trouble::System)?;
+        let (vars, loops, checks) = (flow.ranges.len(), flow.loops.len(), flow.checks);
+        let mut row = Row { name, vars, loops, checks, proof: None, outcomes };
+        let asked = setup.proofs_one_in > 0 && number.is_multiple_of(setup.proofs_one_in);
+        if asked && loops > 0 && row.solved(Domain::LddBoxes).is_some() {
+            row.proof = Some(proof(&flow, setup.limits).map_err(Trouble::System)?);
+        }
+        found(row);
     }
     Ok(())
 }
 
-fn outcomes(flow: &Flow, setup: &Setup) -> io::Result<[Option<Outcome>; Domain::ALL.len()]> {
+/// What the solver says about the invariants of LDD Boxes, which have been found before within the limits.
+fn proof(flow: &Flow, limits: Limits) -> io::Result<Proof> {
+    let ended = child::run(limits, || {
+        let found = analyse::<Boxes>(flow, &diagrams());
+        child::allow(PROOF_TIME);
+        proof::prove(flow, &found.invariants).encode()
+    })?;
+    Ok(match ended {
+        Ended::Done(text) => Proof::decode(&text).unwrap_or(Proof::Failed),
+        Ended::OutOfTime | Ended::OutOfMemory => Proof::Open,
+        Ended::Failed(_) => Proof::Failed,
+    })
+}
+
+/// Runs the domains on the function with this number in the sample.
+fn outcomes(flow: &Flow, setup: &Setup, number: u64) -> io::Result<[Option<Outcome>; Domain::ALL.len()]> {
     let mut outcomes = [const { None }; Domain::ALL.len()];
-    for (outcome, domain) in outcomes.iter_mut().zip(Domain::ALL).filter(|(_, d)| setup.domains.contains(d)) {
+    let all = number.is_multiple_of(setup.peers_one_in.max(1));
+    for (outcome, domain) in outcomes.iter_mut().zip(Domain::ALL) {
+        if !setup.domains.contains(&domain) || domain.is_sampled() && !all {
+            continue;
+        }
         let time = if domain.is_peer() { setup.peer_time } else { setup.limits.time };
         let limits = Limits { time, ..setup.limits };
         let ended = child::run(limits, || run(flow, domain))?;
@@ -192,8 +231,12 @@ const ELEMENT_NODES: usize = 1 << 13;
 /// Disjuncts of a set of intervals at most.
 const MAX_DISJUNCTS: usize = 64;
 
+/// What elements on diagrams are made from.
+fn diagrams() -> LddCtx {
+    LddCtx::with_element_limit(LddLimits::default(), ELEMENT_NODES)
+}
+
 fn run(flow: &Flow, domain: Domain) -> String {
-    let diagrams = || LddCtx::with_element_limit(LddLimits::default(), ELEMENT_NODES);
     match domain {
         Domain::LddBox => {
             let context = diagrams();

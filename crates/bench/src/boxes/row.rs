@@ -1,6 +1,6 @@
 //! What was measured, and its text form: a run that is broken off goes on where it was.
 
-use super::Domain;
+use super::{Domain, Proof};
 use std::time::Duration;
 
 /// What one domain did with one function.
@@ -77,10 +77,31 @@ impl Solved {
     }
 }
 
+impl Proof {
+    /// Text without tabs.
+    pub(super) fn encode(self) -> String {
+        match self {
+            Proof::Shown => "shown".into(),
+            Proof::Refuted(number) => format!("refuted {number}"),
+            Proof::Open => "open".into(),
+            Proof::Failed => "failed".into(),
+        }
+    }
+
+    pub(super) fn decode(text: &str) -> Option<Proof> {
+        Some(match text {
+            "shown" => Proof::Shown,
+            "open" => Proof::Open,
+            "failed" => Proof::Failed,
+            _ => Proof::Refuted(text.strip_prefix("refuted ")?.parse().ok()?),
+        })
+    }
+}
+
 /// A function and what the domains did with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
-    /// File and function.
+    /// Where the function is defined, and its name.
     pub name: String,
     /// Variables that are tracked.
     pub vars: usize,
@@ -88,6 +109,8 @@ pub struct Row {
     pub loops: usize,
     /// Checks.
     pub checks: usize,
+    /// What the solver says about the invariants of LDD Boxes, if it was asked.
+    pub proof: Option<Proof>,
     /// The outcome of each domain that was run, in the order of [`Domain::ALL`].
     pub outcomes: [Option<Outcome>; Domain::ALL.len()],
 }
@@ -95,7 +118,8 @@ pub struct Row {
 impl Row {
     /// One line of text.
     pub fn encode(&self) -> String {
-        let mut text = format!("{}\t{}\t{}\t{}", self.name, self.vars, self.loops, self.checks);
+        let proof = self.proof.map_or("-".into(), Proof::encode);
+        let mut text = format!("{}\t{}\t{}\t{}\t{proof}", self.name, self.vars, self.loops, self.checks);
         for outcome in &self.outcomes {
             text.push('\t');
             match outcome {
@@ -115,6 +139,10 @@ impl Row {
         let name = fields.next()?.to_owned();
         let mut number = || fields.next()?.parse().ok();
         let (vars, loops, checks) = (number()?, number()?, number()?);
+        let proof = match fields.next()? {
+            "-" => None,
+            text => Some(Proof::decode(text)?),
+        };
         let mut outcomes = [const { None }; Domain::ALL.len()];
         for outcome in &mut outcomes {
             *outcome = match fields.next()? {
@@ -127,7 +155,7 @@ impl Row {
                 }),
             };
         }
-        Some(Row { name, vars, loops, checks, outcomes })
+        Some(Row { name, vars, loops, checks, proof, outcomes })
     }
 }
 
@@ -151,9 +179,14 @@ mod tests {
             Some(Outcome::Failed("signal 9".into())),
             Some(Outcome::Solved(Solved { proved: Vec::new(), ..solved })),
         ];
-        let row = Row { name: "a/b.i:f".into(), vars: 7, loops: 2, checks: 2, outcomes };
-        let line = row.encode();
-        assert_eq!(Row::decode(&line), Some(row));
-        assert_eq!(Row::decode(&line[..line.len() / 2]), None);
+        for proof in
+            [None, Some(Proof::Shown), Some(Proof::Refuted(3)), Some(Proof::Open), Some(Proof::Failed)]
+        {
+            let outcomes = outcomes.clone();
+            let row = Row { name: "a/b.c:1:f".into(), vars: 7, loops: 2, checks: 2, proof, outcomes };
+            let line = row.encode();
+            assert_eq!(Row::decode(&line), Some(row));
+            assert_eq!(Row::decode(&line[..line.len() / 2]), None);
+        }
     }
 }

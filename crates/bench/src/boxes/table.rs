@@ -1,6 +1,6 @@
 //! The two halves of Table 3, beside the paper's, and what else the measurements tell.
 
-use super::{Domain, Outcome, Row, Solved};
+use super::{Domain, Outcome, Proof, Row, Solved};
 use crate::fit::power_law;
 use std::fmt;
 use std::time::Duration;
@@ -28,12 +28,17 @@ impl Row {
         }
     }
 
-    /// Whether some domain found the function hard.
+    /// Whether one of the domains that were run found the function hard.
     fn is_hard(&self) -> bool {
         self.outcomes.iter().flatten().any(|o| match o {
             Outcome::Solved(s) => s.total() >= HARD,
             _ => true,
         })
+    }
+
+    /// Whether the domains were run that are run on a sample.
+    fn has_peers(&self) -> bool {
+        Domain::ALL.into_iter().any(|d| d.is_sampled() && self.outcome(d).is_some())
     }
 }
 
@@ -51,12 +56,20 @@ impl Table {
         Some((times.len(), total(|t| t.0) / total(|t| t.1), median))
     }
 
+    /// Whether something went wrong that never should: a crash, or an invariant that does not hold.
+    pub fn has_defects(&self) -> bool {
+        let refuted = |r: &Row| matches!(r.proof, Some(Proof::Refuted(_) | Proof::Failed));
+        let failed = |r: &Row| r.outcomes.iter().flatten().any(|o| matches!(o, Outcome::Failed(_)));
+        self.rows.iter().any(|r| refuted(r) || failed(r))
+    }
+
     /// Table 3(b).
     fn summary(&self, f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
         writeln!(
             f,
-            "\n{:<10} {:>6} {:>9} {:>5} {:>5} {:>5} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7}",
+            "\n{:<10} {:>6} {:>6} {:>9} {:>5} {:>5} {:>5} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7}",
             "domain",
+            "run",
             "%S",
             "T(s)",
             "%B",
@@ -86,8 +99,9 @@ impl Table {
             let memory: Vec<f64> = solved.iter().map(|s| s.memory as f64 / 1e6).collect();
             writeln!(
                 f,
-                "{:<10} {:>6.2} {:>9.3} {:>5.1} {:>5.1} {:>5.1} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7.1} {:>7.1}",
+                "{:<10} {:>6} {:>6.2} {:>9.3} {:>5.1} {:>5.1} {:>5.1} {:>10} {:>6} {:>6} {:>6} {:>6} {:>7.1} {:>7.1}",
                 domain.name(),
+                outcomes.len(),
                 100.0 * solved.len() as f64 / outcomes.len() as f64,
                 total,
                 share(sum(|s| s.basic)),
@@ -131,6 +145,36 @@ impl Table {
                 }
             }
             writeln!(f, "   {paper}")?;
+        }
+        Ok(())
+    }
+
+    /// What the solver says about the invariants of LDD Boxes.
+    fn proofs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked: Vec<(&Row, Proof)> = self.rows.iter().filter_map(|r| Some((r, r.proof?))).collect();
+        let count = |of: fn(&Proof) -> bool| asked.iter().filter(|(_, p)| of(p)).count();
+        let heads = |of: fn(&Proof) -> bool| -> usize {
+            asked.iter().filter(|(_, p)| of(p)).map(|(r, _)| r.loops).sum()
+        };
+        writeln!(
+            f,
+            "invariants of LDD Boxes that the solver was asked about: those of {} functions with loops;\n\
+             initial and inductive in {} (with {} loop heads), open in {}, refuted in {}, failed in {}",
+            asked.len(),
+            count(|p| *p == Proof::Shown),
+            heads(|p| *p == Proof::Shown),
+            count(|p| *p == Proof::Open),
+            count(|p| matches!(p, Proof::Refuted(_))),
+            count(|p| *p == Proof::Failed),
+        )?;
+        for (row, proof) in asked {
+            match proof {
+                Proof::Refuted(number) => {
+                    writeln!(f, "the solver refutes the invariant of loop {number} of {}", row.name)?;
+                }
+                Proof::Failed => writeln!(f, "the solver crashed on {}", row.name)?,
+                Proof::Shown | Proof::Open => {}
+            }
         }
         Ok(())
     }
@@ -207,27 +251,41 @@ const STATISTICS: [(&str, Statistic); 5] = [
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: Vec<&Row> = self.rows.iter().collect();
-        let hard: Vec<&Row> = self.rows.iter().filter(|r| r.is_hard()).collect();
+        // Without the slowest domains a function only counts if it is hard for the others.
+        let (peers, alone): (Vec<&Row>, Vec<&Row>) = all.iter().partition(|r| r.has_peers());
+        let mut hard = [peers.clone(), alone.clone()];
+        hard.iter_mut().for_each(|rows| rows.retain(|r| r.is_hard()));
         writeln!(f, "Vars: tracked variables; Loops: loop heads; the largest invariant of a function with")?;
         writeln!(
             f,
-            "loops in DD: nodes, Path: paths of a diagram, Box: elements of a PPL powerset. %S: solved;"
+            "loops in DD: nodes, Path: paths of a diagram, Box: elements of a PPL powerset. run: functions that"
         )?;
         writeln!(
             f,
-            "T: time in the domain of solved functions; %B, %I, %W: share of basic operations, images and"
+            "the domain was run on; %S: solved of these; T: time in the domain of solved functions; %B, %I, %W:"
         )?;
         writeln!(
             f,
-            "widening; merged: solved functions in which boxes were merged; the functions that were not"
+            "share of basic operations, images and widening; merged: solved functions in which boxes were merged;"
         )?;
-        writeln!(f, "solved; memory of solved functions on average and at most.")?;
+        writeln!(
+            f,
+            "the functions that were not solved; memory of solved functions on average and at most."
+        )?;
         writeln!(
             f,
             "The paper, hard functions: LDD Box 99.8 %, PPL Box 96.1 %, LDD Boxes 87.9 %, PPL Boxes 14.2 %."
         )?;
-        let hard_title = "functions that some domain needed 2 s for or did not finish";
-        for (title, rows) in [("all functions", &all), (hard_title, &hard)] {
+        let of = |rows: &[&Row]| format!("of {} functions", rows.len());
+        let titles = [
+            ("all functions".into(), &all),
+            (
+                format!("hard, some domain needed 2 s or did not finish, {} with all domains", of(&peers)),
+                &hard[0],
+            ),
+            (format!("hard for the domains that were run, {} with these", of(&alone)), &hard[1]),
+        ];
+        for (title, rows) in titles.into_iter().filter(|(_, rows)| !rows.is_empty()) {
             writeln!(f, "\n{title}: {}", rows.len())?;
             self.sizes(f, rows)?;
             self.summary(f, rows)?;
@@ -252,6 +310,7 @@ impl fmt::Display for Table {
         let states = |d| all.iter().filter_map(|r| r.solved(d)).map(|s| s.states).sum::<u64>();
         let states: u64 = Domain::ALL.into_iter().map(states).sum();
         writeln!(f, "\n{states} states of random runs at loop heads were inside the invariants")?;
+        self.proofs(f)?;
         writeln!(f)?;
         for row in &self.rows {
             for (domain, outcome) in Domain::ALL.iter().zip(&row.outcomes) {
@@ -285,6 +344,7 @@ mod tests {
             vars: 4,
             loops: 1,
             checks: 2,
+            proof: (name != "d").then_some(if name == "b" { Proof::Refuted(7) } else { Proof::Shown }),
             outcomes: [ours.clone(), peer.clone(), ours.clone(), peer, ours.clone(), ours],
         };
         let table = Table {
@@ -295,14 +355,16 @@ mod tests {
                 row("d", Some(Outcome::OutOfMemory), solved(1, 1.0)),
             ],
         };
+        assert!(table.has_defects());
+        assert!(!Table { rows: vec![table.rows[0].clone(), table.rows[2].clone()] }.has_defects());
         let (n, total, median) = table.ratio(Domain::PplBoxes, Domain::LddBoxes).expect("two finish");
         assert_eq!((n, median), (2, 100.0));
         assert!((total - 68.0).abs() < 1e-9);
         let text = table.to_string();
         let line = |start: &str| text.lines().find(|l| l.starts_with(start)).expect("it is there").to_owned();
         let words = |l: String| l.split_whitespace().map(String::from).collect::<Vec<_>>();
-        assert_eq!(words(line("LDD Boxes"))[2..7], ["75.00", "1.030", "0.0", "100.0", "0.0"]);
-        assert_eq!(words(line("LDD Boxes"))[7..12], ["3", "0", "0", "1", "0"]);
+        assert_eq!(words(line("LDD Boxes"))[2..8], ["4", "75.00", "1.030", "0.0", "100.0", "0.0"]);
+        assert_eq!(words(line("LDD Boxes"))[8..13], ["3", "0", "0", "1", "0"]);
         assert_eq!(words(line("MAX"))[..6], ["MAX", "4", "1", "5", "1.00e9", "3"]);
         assert!(text.contains("6 checks in 3 functions"), "{text}");
         assert_eq!(
@@ -315,7 +377,10 @@ mod tests {
             "5"
         );
         // Three functions were hard for somebody: b took two seconds, c and d did not end.
-        assert!(text.contains("did not finish: 3"), "{text}");
+        assert!(text.contains("did not finish, of 4 functions with all domains: 3"), "{text}");
+        assert!(text.contains("those of 3 functions"), "{text}");
+        assert!(text.contains("inductive in 2 (with 2 loop heads), open in 0, refuted in 1"), "{text}");
+        assert!(text.contains("the solver refutes the invariant of loop 7 of b"), "{text}");
         assert!(text.contains("LDD Box on d: out of memory"), "{text}");
     }
 }
