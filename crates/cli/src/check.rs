@@ -273,7 +273,7 @@ const GRACE: Duration = Duration::from_millis(700);
 
 /// A second opinion may take as much time as it took to find the proof, so many times, and at least some.
 const MORE: u32 = 3;
-const LEAST: Duration = Duration::from_secs(2);
+const LEAST: Duration = Duration::from_secs(3);
 
 /// The verdict line, or the JSON document: printed once in the life of the process.
 pub struct LastWord(Arc<Spoken>);
