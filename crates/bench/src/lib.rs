@@ -1,7 +1,7 @@
 //! Measurements that need several crates, from C text to an analysis.
 //!
 //! [`arrays`], [`boxes`], [`numpred`] and [`symabs`] regenerate tables and figures of papers; [`growth`] and
-//! [`portfolio`] measure this program as a whole. All are reached by `palisade bench`; smaller measurements are in
+//! [`portfolio`] measure this program as a whole; [`weights`] learns from that who should have how much of the time. All are reached by `palisade bench`; smaller measurements are in
 //! `benches/`.
 
 pub mod arrays;

@@ -108,7 +108,8 @@ pub struct Opinion {
 
 /// Confirms a certificate that passed [`certificate`]: by the plain twin, or where that is too much for
 /// it, by proofs of the answers that the first check rests on. Another solver that is named has to agree
-/// with these. If the budget ends before, the first check stands alone. An error means that two solvers contradict each other.
+/// with these. If the budget ends before, the first check stands alone. An error means that two solvers
+/// contradict each other.
 pub fn second_opinion(
     task: &Task,
     certificate: &Certificate,

@@ -535,6 +535,13 @@ pub struct PortfolioArgs {
     pub one_in: u32,
 }
 
+impl PortfolioArgs {
+    /// Whether tasks of a category are asked for.
+    pub fn wants(&self, category: &str) -> bool {
+        self.category.is_empty() || self.category.iter().any(|c| category.contains(c.as_str()))
+    }
+}
+
 /// Arguments of `bench arrays`.
 #[derive(Args)]
 pub struct ArraysArgs {

@@ -100,10 +100,13 @@ fn growth(args: &GrowthArgs) -> u8 {
 
 /// The race of engines over tasks.
 fn portfolio(args: &PortfolioArgs) -> Result<portfolio::Table, String> {
-    let wanted = |category: &str| {
-        args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()))
-    };
-    let rows = ask_about(&args.tasks, &wanted, args.one_in, ["auto", "apart"], args.time_limit)?;
+    let rows = ask_about(
+        &args.tasks,
+        &|category| args.wants(category),
+        args.one_in,
+        ["auto", "apart"],
+        args.time_limit,
+    )?;
     let weight = |class: &str, engine: &str| {
         Class::ALL.into_iter().find(|c| c.name() == class).map_or(1, |c| c.share(engine).weight)
     };
@@ -117,10 +120,8 @@ fn racing() -> Result<Vec<String>, String> {
 
 /// The weights of the engines, learnt anew.
 fn weights(args: &PortfolioArgs) -> Result<Learnt, String> {
-    let wanted = |category: &str| {
-        args.category.is_empty() || args.category.iter().any(|c| category.contains(c.as_str()))
-    };
-    let asked = ask_about(&args.tasks, &wanted, args.one_in, ["auto"], args.time_limit)?;
+    let asked =
+        ask_about(&args.tasks, &|category| args.wants(category), args.one_in, ["auto"], args.time_limit)?;
     let answers = asked.into_iter().map(|Asked { answers: [answer], .. }| answer).collect();
     Ok(Learnt { answers, engines: racing()?, classes: Class::ALL.map(Class::name).into() })
 }
