@@ -78,10 +78,19 @@ pub struct TranslationUnit {
     /// `#pragma` lines, in source order (`#pragma pack` is already applied, see
     /// [`RecordSpec::pack`]).
     pub pragmas: Vec<Span>,
-    /// Whether it mentions complex numbers: operators on them may call functions.
-    pub uses_complex: bool,
-    /// Whether it mentions `_Float16` or `_Float128`: operators on them call functions.
-    pub uses_soft_float: bool,
+    /// The arithmetic that it mentions outside [`TranslationUnit::prototypes`].
+    pub uses: Arithmetic,
+    /// Functions that are declared only, with the arithmetic that their types mention.
+    pub prototypes: Vec<(Symbol, Arithmetic)>,
+}
+
+/// Arithmetic whose operators call functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Arithmetic {
+    /// Complex numbers.
+    pub complex: bool,
+    /// `_Float16` and `_Float128`.
+    pub soft_float: bool,
 }
 
 impl TranslationUnit {
@@ -101,8 +110,8 @@ impl TranslationUnit {
             expr_pool: Vec::new(),
             stmt_pool: Vec::new(),
             pragmas: Vec::new(),
-            uses_complex: false,
-            uses_soft_float: false,
+            uses: Arithmetic::default(),
+            prototypes: Vec::new(),
         }
     }
     /// The members of a list of expressions.

@@ -41,16 +41,18 @@ impl Program {
         while let Some(used) = work.pop() {
             match used {
                 Use::Expr(e) => {
-                    if !seen.insert(e) {
-                        continue;
-                    }
                     let expr = &self.exprs[e];
-                    let mut places = Vec::new();
-                    expr.operands(|e| work.push(Use::Expr(e)), |x| places.push(x));
                     let address = matches!(expr.kind, ExprKind::Addr(_));
+                    let (before, mut places) = (work.len(), Vec::new());
+                    expr.operands(|e| work.push(Use::Expr(e)), |x| places.push(x));
                     work.extend(
                         places.into_iter().map(|x| if address { Use::Address(x) } else { Use::Read(x) }),
                     );
+                    // Most expressions are leaves, and need not be known again.
+                    if work.len() > before && !seen.insert(e) {
+                        work.truncate(before);
+                        continue;
+                    }
                 }
                 Use::Read(x) | Use::Write(x) | Use::Address(x) => {
                     self.places[x].operands(|e| work.push(Use::Expr(e)));

@@ -5,7 +5,7 @@ use crate::link::{lower_linked, with_deep_stack};
 use crate::options::Options;
 use crate::prelude::{self, Unit};
 use palisade_base::{Diagnostic, FileId, Idx, SourceMap};
-use palisade_c_syntax::ast::{ExprKind, Item, TranslationUnit};
+use palisade_c_syntax::ast::{Arithmetic, ExprKind, Item, TranslationUnit};
 use palisade_c_syntax::{Interner, Symbol, parse, parse_annotated};
 use palisade_c_types::check_program;
 use palisade_cfa::{DataModel, Program};
@@ -136,11 +136,15 @@ fn add_library(
         DataModel::Lp64 => &["__extendhfsf2", "__truncdfhf2", "__addtf3"],
         DataModel::Ilp32 => &["__extendhfsf2", "__truncdfhf2"],
     };
-    for (used, names) in [
-        (units.iter().any(|u| u.uses_complex), &["__mulsc3", "__muldc3", "__mulxc3"][..]),
-        (units.iter().any(|u| u.uses_soft_float), soft),
+    let uses = |wanted: fn(&Arithmetic) -> bool| {
+        let called = |(name, a): &(Symbol, Arithmetic)| used[name.index()] && wanted(a);
+        units.iter().any(|u| wanted(&u.uses) || u.prototypes.iter().any(called))
+    };
+    for (is_used, names) in [
+        (uses(|a| a.complex), &["__mulsc3", "__muldc3", "__mulxc3"][..]),
+        (uses(|a| a.soft_float), soft),
     ] {
-        if used {
+        if is_used {
             work.extend(names.iter().filter_map(|name| wanted.get(name)).map(|&unit| Wanted::Unit(unit)));
         }
     }
@@ -186,6 +190,37 @@ fn mark_used(unit: &TranslationUnit, used: &mut [bool]) {
     for expr in &unit.exprs {
         if let ExprKind::Name(name) = expr.kind {
             used[name.index()] = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the library's own floating point is compiled along.
+    fn has_soft_floats(text: &str) -> bool {
+        let mut map = SourceMap::new();
+        let file = map.add("main.i", text.into()).expect("it is short");
+        let compiled = compile(&mut map, &[file], DataModel::Lp64, &Options::default());
+        let program = compiled.program.expect("it is correct");
+        assert!(palisade_cfa::verify(&program).is_empty());
+        map.files().any(|f| map.name(f) == "<library>/softfloat.c")
+    }
+
+    #[test]
+    fn soft_floats_are_compiled_for_programs_that_compute_with_them() {
+        let header = "typedef unsigned u8 __attribute__((__mode__(__QI__))); \
+                      _Float128 strtof128(const char *, char **); ";
+        assert!(!has_soft_floats(&format!("{header} int main(void) {{ u8 x = 1; return x; }}")));
+        for program in [
+            "int main(void) { return strtof128(\"1\", 0) + 1.0 > 0; }",
+            "typedef float quad __attribute__((mode(TF))); int main(void) { quad x = 1; return x > 0; }",
+            "typedef __float128 reader(void); reader read_it; int main(void) { return read_it() > 0; }",
+            "int main(void) { return 1.0q > 0; }",
+            "__float128 twice(__float128 x) { return x + x; } int main(void) { return 0; }",
+        ] {
+            assert!(has_soft_floats(&format!("{header} {program}")), "{program}");
         }
     }
 }

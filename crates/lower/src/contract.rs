@@ -478,6 +478,11 @@ impl Contracts {
         Contracts(lines().filter_map(named).collect(), others.collect())
     }
 
+    /// Whether the function itself stands in the table.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// The contract of a function, or of the function behind a builtin.
     pub(crate) fn get(&self, name: &str) -> Option<&Contract<'static>> {
         let Line(line, contract) = self.0.get(crate::compile::plain_name(name))?;

@@ -1,6 +1,6 @@
 //! Lowering a typed program together with the library source that was compiled along.
 
-use crate::contract::{self, Contracts};
+use crate::contract::Contracts;
 use crate::lowerer::Lowerer;
 use crate::misfit::{check_callees, fit_calls};
 use crate::options::Options;
@@ -40,7 +40,7 @@ pub(crate) fn lower_linked(
     contracts: &Contracts,
     library_from: u32,
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let library = Library::new(typed, names, library_from);
+    let library = Library::new(typed, names, contracts, library_from);
     let mut lowerer = Lowerer::new(typed, names, options, contracts, library);
     // Functions and variables are numbered in source order.
     let own = |lowerer: &Lowerer, f: FnId| typed.funcs[f].body.is_some() && !lowerer.is_library(f);
@@ -162,7 +162,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    fn new(typed: &TypedProgram, names: &Interner, library_from: u32) -> Library {
+    fn new(typed: &TypedProgram, names: &Interner, contracts: &Contracts, library_from: u32) -> Library {
         let mut library = Library::default();
         if library_from == u32::MAX {
             return library;
@@ -183,16 +183,14 @@ impl Library {
                 }
             }
         }
-        let mut public: FxHashSet<&str> = contract::contracts().map(|c| c.name).collect();
-        public.extend(
-            prelude::units().flat_map(|u| u.names().filter(|n| !n.starts_with('$')).collect::<Vec<_>>()),
-        );
+        // What only other units may use is marked where it is defined.
+        let is_public = |name: &str| contracts.has(name) || prelude::units().any(|u| u.names().any(|n| n == name));
         for (f, func) in typed.funcs.iter_enumerated().filter(|(_, func)| func.body.is_none()) {
             let name = names.name(func.name);
             let fits = |&&other: &&FnId| same_machine_type(typed, func.ty, typed.funcs[other].ty);
             // The library's own call of a function goes where the program's calls go.
             let plain = name.strip_prefix("$direct_").unwrap_or(name);
-            if let Some(&other) = library.by_name.get(plain).filter(fits).filter(|_| public.contains(plain)) {
+            if let Some(&other) = library.by_name.get(plain).filter(fits).filter(|_| is_public(plain)) {
                 library.instead.insert(f, other);
             }
             if let Some(&other) = library.by_name.get(&format!("pointer_{name}")).filter(fits) {

@@ -134,12 +134,10 @@ impl Class {
 
     /// The share of an engine on tasks of this class.
     pub fn share(self, engine: &str) -> Share {
-        let mut lines = WEIGHTS.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let share = lines.find_map(|f| match f[..] {
-            [class, name, weight, at_once] if class == self.name() && name == engine => {
-                Some(Share { weight: weight.parse().ok()?, at_once: at_once.parse().ok()? })
-            }
-            _ => None,
+        let share = WEIGHTS.lines().find_map(|line| {
+            let of_engine = line.strip_prefix(self.name())?.strip_prefix(' ')?.strip_prefix(engine)?;
+            let (weight, at_once) = of_engine.strip_prefix(' ')?.split_once(' ')?;
+            Some(Share { weight: weight.parse().ok()?, at_once: at_once.parse().ok()? })
         });
         share.unwrap_or(Share::LEAST)
     }

@@ -50,6 +50,7 @@ pub fn compact(task: &mut Task) {
         task.errors.iter().filter_map(|e| Some(ErrorLoc { loc: *map.get(&e.loc)?, ..*e })).collect();
     task.errors.sort();
     task.cuts = task.cuts.iter().filter_map(|c| map.get(c).copied()).collect();
+    task.cuts.sort_unstable();
     task.origin = new;
 }
 

@@ -54,6 +54,7 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
     };
     inliner.run(max_edges)?;
     inliner.out.errors.sort();
+    inliner.out.cuts.sort_unstable();
     Ok(inliner.out)
 }
 

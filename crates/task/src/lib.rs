@@ -34,7 +34,7 @@ pub struct Task {
     /// Locations that violate the property, sorted.
     pub errors: Vec<ErrorLoc>,
     /// Locations where a call was not followed: it recurses too deep, or does what the automaton
-    /// cannot show. A proof must show them unreachable.
+    /// cannot show. A proof must show them unreachable. Sorted.
     pub cuts: Vec<LocId>,
     /// How many further activations of a recursive function were followed.
     pub recursion: usize,
@@ -167,7 +167,7 @@ impl Task {
 
     /// Whether a proof must show the location unreachable: it is an error or a cut.
     pub fn is_end(&self, loc: LocId) -> bool {
-        self.error_at(loc).is_some() || self.cuts.contains(&loc)
+        self.error_at(loc).is_some() || self.cuts.binary_search(&loc).is_ok()
     }
 
     /// The calls that lead to a location, outermost first: the function and the original call edge

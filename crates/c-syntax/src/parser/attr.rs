@@ -85,11 +85,6 @@ impl Parser<'_> {
             let bare = bare.to_owned();
             name = self.interner.intern(&bare);
         }
-        // A machine mode may name any of these types.
-        if self.interner.name(name) == "mode" {
-            self.tu.uses_complex = true;
-            self.tu.uses_soft_float = true;
-        }
         let mut args = Vec::new();
         if self.eat(Tok::LParen).is_some() && self.eat(Tok::RParen).is_none() {
             loop {
@@ -100,7 +95,21 @@ impl Parser<'_> {
             }
             self.expect(Tok::RParen, "or `,` in the attribute's arguments")?;
         }
+        if self.interner.name(name) == "mode" {
+            self.note_mode(&args);
+        }
         Ok(Attribute { name, args, span: self.span_from(lo) })
+    }
+
+    /// A machine mode that ends in `F` or `C` may name any of the arithmetic with functions.
+    fn note_mode(&mut self, args: &[AttrArg]) {
+        let is_integer = |arg: &AttrArg| match arg {
+            AttrArg::Ident(mode) => !self.interner.name(mode.name).trim_end_matches('_').ends_with(['F', 'C']),
+            _ => false,
+        };
+        if !args.iter().all(is_integer) {
+            self.tu.uses = Arithmetic { complex: true, soft_float: true };
+        }
     }
 
     fn attribute_arg(&mut self) -> Parsed<AttrArg> {

@@ -26,6 +26,37 @@ impl Parser<'_> {
     /// A declaration or function definition.
     pub(super) fn declaration(&mut self, place: Place) -> Parsed<Declared> {
         let first = self.tok();
+        let used = std::mem::take(&mut self.tu.uses);
+        let declared = self.declaration_at(place, first);
+        let mentioned = std::mem::replace(&mut self.tu.uses, used);
+        if mentioned != Arithmetic::default() {
+            self.note_mention(&declared, mentioned);
+        }
+        declared
+    }
+
+    /// What only prototypes mention counts when one of them is used: headers declare much.
+    fn note_mention(&mut self, declared: &Parsed<Declared>, mentioned: Arithmetic) {
+        if let Ok(Declared::Declaration(id)) = declared {
+            let declaration = &self.tu.decls[*id];
+            let ty = declaration.specs.ty;
+            let defines_no_type = matches!(ty, TypeSpec::Basic(_) | TypeSpec::Complex(_) | TypeSpec::Typedef(_))
+                && declaration.specs.storage != Some(Storage::Typedef);
+            let prototype = |d: &InitDeclarator| match d.declarator.derived.first() {
+                Some(Derived::Function(_)) => d.declarator.name.map(|name| (name.name, mentioned)),
+                _ => None,
+            };
+            let prototypes: Option<Vec<_>> = declaration.declarators.iter().map(prototype).collect();
+            if let Some(prototypes) = prototypes.filter(|p| defines_no_type && !p.is_empty()) {
+                self.tu.prototypes.extend(prototypes);
+                return;
+            }
+        }
+        self.tu.uses.complex |= mentioned.complex;
+        self.tu.uses.soft_float |= mentioned.soft_float;
+    }
+
+    fn declaration_at(&mut self, place: Place, first: Token) -> Parsed<Declared> {
         let specs = self.specs()?;
         let mut declarators = Vec::new();
         if self.peek() == Tok::Semi {

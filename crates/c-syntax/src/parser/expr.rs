@@ -391,13 +391,13 @@ impl Parser<'_> {
                 if overflow {
                     self.warn(span, "integer constant is too large for its type");
                 }
-                self.tu.uses_complex |= imaginary;
+                self.tu.uses.complex |= imaginary;
                 ExprKind::Int(IntLit { value, base, unsigned, longs, imaginary, bit_precise })
             }
             Ok(Number::Float { digits, suffix, imaginary }) => {
                 let text = self.interner.intern(digits);
-                self.tu.uses_complex |= imaginary;
-                self.tu.uses_soft_float |=
+                self.tu.uses.complex |= imaginary;
+                self.tu.uses.soft_float |=
                     matches!(suffix, FloatSuffix::Type(BasicType::Float16 | BasicType::Float128));
                 ExprKind::Float(FloatLit { text, suffix, imaginary })
             }

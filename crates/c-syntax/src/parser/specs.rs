@@ -329,8 +329,8 @@ impl Parser<'_> {
                     *seen = Seen::Keywords(keywords);
                     return Ok(());
                 }
-                self.tu.uses_complex |= kind == Tok::Complex;
-                self.tu.uses_soft_float |= matches!(kind, Tok::Float16 | Tok::Float128);
+                self.tu.uses.complex |= kind == Tok::Complex;
+                self.tu.uses.soft_float |= matches!(kind, Tok::Float16 | Tok::Float128);
                 self.bump();
                 *seen = Seen::Keywords(keywords);
                 return Ok(());

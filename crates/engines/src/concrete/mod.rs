@@ -28,6 +28,8 @@ pub struct Concrete;
 
 /// Runs from the start and the steps of each, in rounds.
 const ROUNDS: [(u64, u64); 4] = [(50, 2_000), (100, 20_000), (100, 200_000), (20, 2_000_000)];
+/// Steps of all runs of the first look.
+const FIRST_STEPS: u64 = 25_000;
 /// Steps of the run of a program that has no other; it is executed again when it is checked.
 const ONLY_RUN_STEPS: u64 = 300_000_000;
 /// Steps of one guided run.
@@ -55,13 +57,13 @@ impl Engine for Concrete {
         true
     }
 
-    /// The only run, if it is short, or else the first round.
+    /// The only run, if it is short, or else the beginning of the first round.
     fn first_look(&self, task: &Task, budget: &Budget) -> Option<Outcome> {
         let (runs, steps) = ROUNDS[0];
         match the_only_run(task, runs * steps, budget) {
             Some(Outcome::Unknown(_)) => None,
             Some(outcome) => Some(outcome),
-            None => Search::new(&task.source).round(runs, steps, budget).ok()?,
+            None => Search::new(&task.source).round((runs, steps), FIRST_STEPS, budget).ok()?,
         }
     }
 
@@ -215,7 +217,7 @@ impl<'p> Search<'p> {
     fn run(&mut self, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         for (runs, step_limit) in ROUNDS {
             progress(format_args!("{runs} runs of {step_limit} steps"));
-            match self.round(runs, step_limit, budget) {
+            match self.round((runs, step_limit), u64::MAX, budget) {
                 Ok(None) => {}
                 Ok(Some(outcome)) => return outcome,
                 Err(stop) => return Outcome::Unknown(stop.to_string()),
@@ -243,13 +245,22 @@ impl<'p> Search<'p> {
         Outcome::Unknown(format!("no run of {} went wrong", self.runs))
     }
 
-    /// Runs from the start; what one of them settles.
-    fn round(&mut self, runs: u64, step_limit: u64, budget: &Budget) -> Result<Option<Outcome>, Stop> {
+    /// Runs from the start of at most so many steps each, until the search has taken `all` steps; what one of
+    /// them settles.
+    fn round(
+        &mut self,
+        (runs, step_limit): (u64, u64),
+        all: u64,
+        budget: &Budget,
+    ) -> Result<Option<Outcome>, Stop> {
         let mut interp = Interp::new(self.program, config(step_limit, budget));
         for _ in 0..runs {
             budget.check()?;
             if let (_, Some(outcome)) = self.one(&mut interp, &[]) {
                 return Ok(Some(outcome));
+            }
+            if self.steps > all {
+                break;
             }
         }
         Ok(None)

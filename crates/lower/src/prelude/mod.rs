@@ -26,6 +26,8 @@
 //! * `$unmodelled()`: what follows is not modelled;
 //! * `$direct_f(…)`: a call of `f` as a program makes it.
 
+use rustc_hash::FxHashSet;
+
 /// The source files, by name.
 const FILES: [(&str, &str); 10] = [
     ("string.c", include_str!("string.c")),
@@ -52,11 +54,11 @@ const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *);
     unsigned long $opaque_ulong(void); unsigned long $opaque_size(void); double $opaque_double(void); \
     float $opaque_float(void); long double $opaque_ldouble(void); void *$opaque_ptr(void); \
     char *$opaque_char(void); int $input_int(void); \
-    void *$malloc(unsigned long); int $exhausted(void);\n";
+    void *$malloc(unsigned long); int $exhausted(void);";
 
 /// Helpers that made source calls.
 const HELPERS: &str = "void $fill_some(void *, unsigned long); void $fill_string(char *, unsigned long); \
-    char *$library_string(void); int $new_descriptor(void);\n";
+    char *$library_string(void); int $new_descriptor(void);";
 
 /// What opens a unit.
 const MARKER: &str = "//@ ";
@@ -84,8 +86,22 @@ impl Unit {
 
     /// The source of the unit as a translation unit.
     pub(crate) fn source(self) -> String {
-        [OPERATIONS, self.text].concat()
+        with_declarations(&[OPERATIONS], self.text)
     }
+}
+
+/// The text behind the declarations that it needs: every unit would read all of them again.
+fn with_declarations(declarations: &[&str], text: &str) -> String {
+    let used: FxHashSet<&str> = marked(text).collect();
+    let declarations = declarations.iter().flat_map(|d| d.split_inclusive(';'));
+    let needed = declarations.filter(|d| marked(d).any(|name| used.contains(name)));
+    needed.chain(["\n", text]).collect()
+}
+
+/// The names with `$`, without it.
+fn marked(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c != '_' && !c.is_ascii_alphanumeric();
+    text.split('$').skip(1).map(move |rest| rest.split(is_end).next().unwrap_or(rest))
 }
 
 /// All units, in order.
@@ -101,13 +117,12 @@ pub(crate) fn units() -> impl Iterator<Item = Unit> {
 
 /// Source that was made of the table, as a translation unit.
 pub(crate) fn made_source(text: &str) -> String {
-    [OPERATIONS, HELPERS, text].concat()
+    with_declarations(&[OPERATIONS, HELPERS], text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustc_hash::FxHashSet;
 
     #[test]
     fn every_function_is_defined_once_in_its_unit() {
