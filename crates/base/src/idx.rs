@@ -68,6 +68,10 @@ impl<I: Idx, T> IdxVec<I, T> {
         self.raw.push(value);
         id
     }
+    /// Drops all elements but the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        self.raw.truncate(len);
+    }
     /// The number of elements.
     pub fn len(&self) -> usize {
         self.raw.len()

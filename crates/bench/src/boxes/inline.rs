@@ -4,7 +4,8 @@ use palisade_base::{IdxVec, Span};
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
-use rustc_hash::FxHashMap;
+use palisade_task::rewrite::Rewriter;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Edges of callees that are copied into one function at most.
@@ -17,6 +18,8 @@ struct Pending {
     exit: LocId,
     /// Where the result goes.
     result: Option<PlaceId>,
+    /// The names of its variables.
+    names: Rewriter,
 }
 
 /// Makes programs of single functions.
@@ -50,6 +53,9 @@ impl<'p> Inliner<'p> {
     pub fn function(&mut self, func: FuncId) -> (&Program, Graph) {
         self.out.locs = IdxVec::new();
         self.out.edges = IdxVec::new();
+        self.out.vars.truncate(self.source.vars.len());
+        self.out.exprs.truncate(self.source.exprs.len());
+        self.out.places.truncate(self.source.places.len());
         self.out.funcs.iter_mut().for_each(|f| f.body = None);
         self.out.entry = func;
         let body = self.source.body(func);
@@ -58,22 +64,30 @@ impl<'p> Inliner<'p> {
         let mut locals: Vec<VarId> = body.params.iter().chain(&body.locals).copied().collect();
         let mut room = BUDGET;
         // The nearest callees first.
-        let mut pending = VecDeque::from([Pending { func, entry, exit, result: None }]);
-        while let Some(next) = pending.pop_front() {
-            if next.func != func {
-                let body = self.source.body(next.func);
-                locals.extend(body.params.iter().chain(&body.locals));
+        let names = Rewriter::default();
+        let mut pending = VecDeque::from([Pending { func, entry, exit, result: None, names }]);
+        let mut copied = FxHashSet::default();
+        while let Some(mut next) = pending.pop_front() {
+            let first = pending.len();
+            self.copy(&mut next, &mut room, &mut pending, &mut copied);
+            for callee in pending.range(first..) {
+                let body = self.source.body(callee.func);
+                locals.extend(body.params.iter().chain(&body.locals).map(|&v| callee.names.var(v)));
             }
-            self.copy(&next, &mut room, &mut pending);
         }
         locals.sort_unstable();
-        locals.dedup();
         self.out.funcs[func].body = Some(Body { params: Vec::new(), locals, entry, exit });
         let graph = self.out.analyse();
         (&self.out, graph)
     }
 
-    fn copy(&mut self, this: &Pending, room: &mut usize, pending: &mut VecDeque<Pending>) {
+    fn copy(
+        &mut self,
+        this: &mut Pending,
+        room: &mut usize,
+        pending: &mut VecDeque<Pending>,
+        copied: &mut FxHashSet<FuncId>,
+    ) {
         let source = self.source;
         let body = source.body(this.func);
         let mut map = FxHashMap::from_iter([(body.entry, this.entry), (body.exit, this.exit)]);
@@ -86,13 +100,14 @@ impl<'p> Inliner<'p> {
                     todo.push(edge.dst);
                     self.out.add_loc(self.out.entry, source.locs[edge.dst].span)
                 });
-                match &edge.op {
+                match &this.names.op(&mut self.out, &edge.op) {
                     Op::Call { dst: result, callee: Callee::Direct(f), args }
                         if self.fits(*f, args, *room) =>
                     {
                         *room -= self.sizes[*f];
-                        let entry = self.enter(src, *f, args, edge.span);
-                        pending.push_back(Pending { func: *f, entry, exit: dst, result: *result });
+                        let names = if copied.insert(*f) { Rewriter::default() } else { self.own_names(*f) };
+                        let entry = self.enter(src, *f, args, &names, edge.span);
+                        pending.push_back(Pending { func: *f, entry, exit: dst, result: *result, names });
                     }
                     Op::Return { value } if this.func != self.out.entry => {
                         let op = match (this.result, value) {
@@ -117,14 +132,24 @@ impl<'p> Inliner<'p> {
         !self.recursive[func.0 as usize] && self.sizes[func] <= room && args.len() == body.params.len()
     }
 
-    /// Passes arguments; returns where the body of the callee starts. Its variables come to life there. Two
-    /// activations of a function that is not recursive never overlap, so copies of it share them.
-    fn enter(&mut self, from: LocId, func: FuncId, args: &[Arg], span: Span) -> LocId {
+    /// Variables of its own for another copy of a function, as they have registers of their own.
+    fn own_names(&mut self, func: FuncId) -> Rewriter {
+        let mut names = Rewriter::default();
+        let body = self.source.body(func);
+        for &var in body.params.iter().chain(&body.locals) {
+            let own = self.out.vars.push(self.source.vars[var].clone());
+            names.vars.insert(var, own);
+        }
+        names
+    }
+
+    /// Passes arguments; returns where the body of the callee starts. Its variables come to life there.
+    fn enter(&mut self, from: LocId, func: FuncId, args: &[Arg], names: &Rewriter, span: Span) -> LocId {
         let body = self.source.body(func);
         let mut at = from;
         let mut ops = Vec::new();
         for (&param, arg) in body.params.iter().zip(args) {
-            let dst = self.out.var_place(param);
+            let dst = self.out.var_place(names.var(param));
             ops.push(match *arg {
                 Arg::Scalar(src) => Op::Assign { dst, src },
                 Arg::Aggregate(src) => Op::Copy { dst, src },
