@@ -140,10 +140,9 @@ fn add_library(
         let called = |(name, a): &(Symbol, Arithmetic)| used[name.index()] && wanted(a);
         units.iter().any(|u| wanted(&u.uses) || u.prototypes.iter().any(called))
     };
-    for (is_used, names) in [
-        (uses(|a| a.complex), &["__mulsc3", "__muldc3", "__mulxc3"][..]),
-        (uses(|a| a.soft_float), soft),
-    ] {
+    for (is_used, names) in
+        [(uses(|a| a.complex), &["__mulsc3", "__muldc3", "__mulxc3"][..]), (uses(|a| a.soft_float), soft)]
+    {
         if is_used {
             work.extend(names.iter().filter_map(|name| wanted.get(name)).map(|&unit| Wanted::Unit(unit)));
         }

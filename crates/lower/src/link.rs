@@ -184,7 +184,8 @@ impl Library {
             }
         }
         // What only other units may use is marked where it is defined.
-        let is_public = |name: &str| contracts.has(name) || prelude::units().any(|u| u.names().any(|n| n == name));
+        let is_public =
+            |name: &str| contracts.has(name) || prelude::units().any(|u| u.names().any(|n| n == name));
         for (f, func) in typed.funcs.iter_enumerated().filter(|(_, func)| func.body.is_none()) {
             let name = names.name(func.name);
             let fits = |&&other: &&FnId| same_machine_type(typed, func.ty, typed.funcs[other].ty);

@@ -104,7 +104,9 @@ impl Parser<'_> {
     /// A machine mode that ends in `F` or `C` may name any of the arithmetic with functions.
     fn note_mode(&mut self, args: &[AttrArg]) {
         let is_integer = |arg: &AttrArg| match arg {
-            AttrArg::Ident(mode) => !self.interner.name(mode.name).trim_end_matches('_').ends_with(['F', 'C']),
+            AttrArg::Ident(mode) => {
+                !self.interner.name(mode.name).trim_end_matches('_').ends_with(['F', 'C'])
+            }
             _ => false,
         };
         if !args.iter().all(is_integer) {

@@ -40,8 +40,9 @@ impl Parser<'_> {
         if let Ok(Declared::Declaration(id)) = declared {
             let declaration = &self.tu.decls[*id];
             let ty = declaration.specs.ty;
-            let defines_no_type = matches!(ty, TypeSpec::Basic(_) | TypeSpec::Complex(_) | TypeSpec::Typedef(_))
-                && declaration.specs.storage != Some(Storage::Typedef);
+            let defines_no_type =
+                matches!(ty, TypeSpec::Basic(_) | TypeSpec::Complex(_) | TypeSpec::Typedef(_))
+                    && declaration.specs.storage != Some(Storage::Typedef);
             let prototype = |d: &InitDeclarator| match d.declarator.derived.first() {
                 Some(Derived::Function(_)) => d.declarator.name.map(|name| (name.name, mentioned)),
                 _ => None,

@@ -3,7 +3,7 @@
 use super::Rejection;
 use super::carry::Carried;
 use super::expr::constant;
-use super::proof::{Facts, Prover};
+use super::proof::{Facts, Prover, alone_at_first};
 use super::state::{Home, State};
 use crate::court::{Court, Juror};
 use crate::states::{Known, contradict, within};
@@ -12,6 +12,7 @@ use palisade_evidence::{Bounds, Cover};
 use palisade_logic::{Answer, Evaluator, Solver, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A symbolic state may stand for at most this many states of the set.
@@ -47,25 +48,58 @@ pub fn check(reduced: &Task, carried: &Carried, cover: &Cover, court: &Court) ->
     }
     let known: FxHashMap<LocId, Rc<Known>> =
         known.into_iter().map(|(loc, known)| (loc, Rc::new(known))).collect();
+    alone_at_first(&carried.task, |alone| {
+        check_states(reduced, carried, &states, known.clone(), alone, court)
+    })
+}
+
+fn check_states(
+    reduced: &Task,
+    carried: &Carried,
+    states: &States,
+    known: FxHashMap<LocId, Rc<Known>>,
+    alone: bool,
+    court: &Court,
+) -> Result<bool, Rejection> {
     let at_states = states.iter().map(|s| s.0);
-    let (mut prover, mut facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), &[], court);
-    if !facts.at.is_empty() {
-        prover.weed(&mut facts)?;
-    }
-    let mut checker = Checker { prover, known, facts, followed: 0 };
-    match checker.check(states.clone()) {
+    let (mut prover, facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), &[], court);
+    prover.encoder.alone = alone;
+    let vars: BTreeSet<VarId> = known.values().flat_map(|k| k.lists()).flatten().copied().collect();
+    let vars = vars.into_iter().collect();
+    let mut checker = Checker { prover, known, vars, facts, followed: 0 };
+    match checker.check(states) {
         // A loop of which the cover says nothing may be one whose passes the values decide.
         Err(wrong @ Rejection::Wrong(_)) if checker.bare().next().is_some() => {
             checker.followed = MAX_FOLLOWED;
-            checker.check(states).or(Err(wrong))
+            checker.check(states).or(Err(wrong))?;
         }
-        result => result,
+        result => result?,
+    }
+    Ok(checker.prover.encoder.gave_away.get())
+}
+
+/// Why a check ends early.
+enum Stop {
+    Rejected(Rejection),
+    /// A fact does not hold, and was dropped.
+    Dropped,
+}
+
+impl From<Rejection> for Stop {
+    fn from(rejection: Rejection) -> Stop {
+        Stop::Rejected(rejection)
     }
 }
+
+/// Partial states at locations.
+type States = [(LocId, Vec<(VarId, Bounds)>)];
 
 struct Checker<'t> {
     prover: Prover<'t>,
     known: FxHashMap<LocId, Rc<Known>>,
+    /// The variables of the cover.
+    vars: Rc<[VarId]>,
+    /// What reductions knew at cut points, as far as no path has shown that it does not hold.
     facts: Facts,
     /// How many cut points without states of the cover a path is followed through. If none, every state may
     /// be there.
@@ -78,8 +112,19 @@ impl Checker<'_> {
         self.prover.cuts.points.iter().copied().filter(|l| !self.known.contains_key(l))
     }
 
-    /// No path from the entry or from a state leaves the set.
-    fn check(&mut self, mut states: Vec<(LocId, Vec<(VarId, Bounds)>)>) -> Result<(), Rejection> {
+    /// No path leaves the set, with the largest part of the facts for which that holds of them, too.
+    fn check(&mut self, states: &States) -> Result<(), Rejection> {
+        loop {
+            match self.closed(states) {
+                Ok(()) => return Ok(()),
+                Err(Stop::Rejected(why)) => return Err(why),
+                Err(Stop::Dropped) => self.prover.look()?,
+            }
+        }
+    }
+
+    /// No path from the entry or from a state leads out of the set, or to where a fact does not hold.
+    fn closed(&mut self, states: &States) -> Result<(), Stop> {
         let entry = self.prover.task.body().entry;
         let initial = self.prover.encoder.initial(&mut self.prover.terms)?;
         if self.known.contains_key(&entry) {
@@ -87,12 +132,11 @@ impl Checker<'_> {
         } else {
             self.paths(entry, initial)?;
         }
-        if self.followed == 0 {
-            states.extend(self.bare().map(|loc| (loc, Vec::new())));
-        }
-        for (loc, values) in states {
+        let bare: Vec<_> = self.bare().map(|loc| (loc, Vec::new())).collect();
+        let bare = if self.followed == 0 { &bare[..] } else { &[] };
+        for &(loc, ref values) in states.iter().chain(bare) {
             let mut state = self.prover.arbitrary(loc, &self.facts);
-            for (var, bounds) in values {
+            for &(var, bounds) in values {
                 self.set(&mut state, var, bounds)?;
             }
             if self.prover.with_facts(loc, &mut state, &self.facts) {
@@ -132,61 +176,75 @@ impl Checker<'_> {
         }
     }
 
-    /// Follows all loop-free paths from a location, one by one.
-    fn paths(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
+    /// Follows all loop-free paths from a location. Where they meet, those become one on which the variables of the
+    /// cover hold the same: what else tells them apart seldom matters.
+    fn paths(&mut self, start: LocId, state: State) -> Result<(), Stop> {
         // One solver for all, since paths share their beginnings.
         let mut solver = self.prover.solver();
+        // By cut points passed and an order in which every edge leads forward.
+        let mut open: BTreeMap<(u32, u32, Vec<Term>), (LocId, State)> = BTreeMap::new();
         let mut todo = vec![(start, state, 0)];
-        while let Some((loc, state, passed)) = todo.pop() {
+        while let Some((loc, state, passed)) = todo.pop().or_else(|| {
+            let ((passed, ..), (loc, state)) = open.pop_first()?;
+            Some((loc, state, passed))
+        }) {
             self.prover.look()?;
             if self.prover.task.is_end(loc) {
                 let guard = state.guard(&mut self.prover.terms);
                 match solver.check(&mut self.prover.terms, &[guard]) {
                     Answer::Unsat => continue,
                     Answer::Sat => {
-                        return Err(Rejection::Wrong(format!("an error at {loc} is not excluded")));
+                        return Err(Rejection::Wrong(format!("an error at {loc} is not excluded")).into());
                     }
-                    Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                    Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string()).into()),
                 }
             }
-            for edge in self.prover.leading_on(loc) {
-                let next = self.prover.encoder.step(&mut self.prover.terms, &state, edge);
-                let Some(mut next) = next else { continue };
-                put_in(
-                    &self.prover.terms,
-                    state.path.len(),
-                    &mut next,
-                    self.prover.encoder.layout.sorts.len(),
-                );
+            for (dst, mut next) in self.prover.branches(loc, &state) {
+                let slots = self.prover.encoder.layout.sorts.len();
+                put_in(&self.prover.terms, state.path.len(), &mut next, slots);
                 if next.path.len() > state.path.len() && contradict(&self.prover.terms, &next.path) {
                     continue;
                 }
-                let dst = self.prover.task.program.edges[edge].dst;
                 if self.known.contains_key(&dst) {
                     solver.push();
                     self.arrive(&mut solver, start, dst, next)?;
                     solver.pop();
-                } else if !self.prover.cuts.points.contains(&dst) {
-                    todo.push((dst, next, passed));
-                } else if passed < self.followed {
-                    todo.push((dst, next, passed + 1));
-                } else if self.followed > 0 {
-                    return Err(Rejection::GaveUp(format!("a path passes {dst} too often")));
+                    continue;
                 }
+                let is_cut = self.prover.cuts.points.contains(&dst);
+                if is_cut && self.followed == 0 {
+                    self.facts_hold(&mut solver, start, dst, &next)?;
+                    continue;
+                }
+                if is_cut && passed == self.followed {
+                    return Err(Rejection::GaveUp(format!("a path passes {dst} too often")).into());
+                }
+                let passed = passed + u32::from(is_cut);
+                if self.prover.task.program.locs[dst].inc.len() < 2 {
+                    todo.push((dst, next, passed));
+                    continue;
+                }
+                let key = (passed, self.prover.cuts.order[dst], self.key(&next));
+                let merged = match open.remove(&key) {
+                    Some((_, known)) => State::merge(&mut self.prover.terms, &known, &next),
+                    None => next,
+                };
+                open.insert(key, (dst, merged));
             }
         }
         Ok(())
     }
 
+    /// What the variables of the cover hold.
+    fn key(&mut self, state: &State) -> Vec<Term> {
+        let vars = Rc::clone(&self.vars);
+        vars.iter().filter_map(|&var| self.get(state, var)).collect()
+    }
+
     /// Every state that arrives at a cut point must be in the set; a symbolic one may stand for
     /// several.
-    fn arrive(
-        &mut self,
-        solver: &mut Juror<'_>,
-        from: LocId,
-        loc: LocId,
-        state: State,
-    ) -> Result<(), Rejection> {
+    fn arrive(&mut self, solver: &mut Juror<'_>, from: LocId, loc: LocId, state: State) -> Result<(), Stop> {
+        self.facts_hold(solver, from, loc, &state)?;
         let Some(known) = self.known.get(&loc).cloned() else { return Ok(()) };
         // Each list of variables with their types and terms. That a state of the cover is given numbers, where
         // parts of pointers may arrive, allows more: a number may be the address of any object.
@@ -211,7 +269,7 @@ impl Checker<'_> {
         for _ in 0..MAX_SPLIT {
             match solver.check(&mut self.prover.terms, &[]) {
                 Answer::Unsat => return Ok(()),
-                Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string()).into()),
                 Answer::Sat => {}
             }
             let model = solver.model(&mut self.prover.terms);
@@ -237,7 +295,7 @@ impl Checker<'_> {
                     let values = values.collect::<Vec<_>>().join(", ");
                     tracing::debug!("the plain twin: from {from} not covered at {loc}: {values}");
                 }
-                return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")));
+                return Err(Rejection::Wrong(format!("a reachable state at {loc} is not covered")).into());
             };
             let t = &mut self.prover.terms;
             let mut same = t.tru();
@@ -249,7 +307,22 @@ impl Checker<'_> {
             let other = t.not(same);
             solver.assert(t, other);
         }
-        Err(Rejection::GaveUp("a symbolic state stands for too many states".into()))
+        Err(Rejection::GaveUp("a symbolic state stands for too many states".into()).into())
+    }
+
+    /// Facts must hold where a path arrives. Those that do not are dropped.
+    fn facts_hold(
+        &mut self,
+        solver: &mut Juror<'_>,
+        from: LocId,
+        loc: LocId,
+        state: &State,
+    ) -> Result<(), Stop> {
+        let Some(broken) = self.prover.broken(solver, state.clone(), Vec::new(), loc, &self.facts)? else {
+            return Ok(());
+        };
+        self.prover.drop_facts(&broken, from, loc, &mut self.facts);
+        Err(Stop::Dropped)
     }
 }
 

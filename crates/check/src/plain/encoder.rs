@@ -7,6 +7,7 @@ use palisade_cfa::*;
 use palisade_logic::{Func, Sort, Term, Terms};
 use palisade_task::Task;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// Executes edges of one program on symbolic states.
 pub struct Encoder<'p> {
@@ -24,6 +25,10 @@ pub struct Encoder<'p> {
     pub(super) stepping: bool,
     /// The index values of every place with indices that was met; `None` if nobody wants to know.
     pub indices: Option<Vec<Vec<Term>>>,
+    /// Whether pointers from outside point to no object of the program, as long as it gave no address away.
+    pub alone: bool,
+    /// Whether a step that was taken may have given one away.
+    pub gave_away: Cell<bool>,
 }
 
 impl<'p> Encoder<'p> {
@@ -40,7 +45,19 @@ impl<'p> Encoder<'p> {
             facts: Vec::new(),
             stepping: false,
             indices: None,
+            alone: false,
+            gave_away: Cell::new(false),
         }
+    }
+
+    /// Whether a program gets pointers from outside.
+    pub fn gets_pointers(p: &Program) -> bool {
+        p.edges.iter().any(|edge| {
+            let (Op::Havoc { dst, input: true } | Op::Call { dst: Some(dst), .. }) = edge.op else {
+                return false;
+            };
+            p.place_scalar(dst) == Some(Scalar::Ptr)
+        })
     }
 
     /// Any state that the model of memory admits: what is said here about numbers of objects holds
@@ -185,7 +202,7 @@ impl<'p> Encoder<'p> {
                 let cond = self.truth(t, s, cond);
                 return s.assume(t, cond);
             }
-            Op::Havoc { dst, .. } => self.havoc(t, s, dst),
+            Op::Havoc { dst, input } => self.havoc(t, s, dst, input),
             Op::Call { dst, callee, ref args } => self.external(t, s, dst, callee, args),
             Op::Alloc { dst, size, kind, zeroed } => {
                 let size = self.expr(t, s, size);
@@ -268,8 +285,15 @@ impl<'p> Encoder<'p> {
         s.set(self.layout.heap, heap);
     }
 
-    fn havoc(&mut self, t: &mut Terms, s: &mut State, dst: PlaceId) {
+    /// A place gets any value, perhaps `from_outside`.
+    fn havoc(&mut self, t: &mut Terms, s: &mut State, dst: PlaceId, from_outside: bool) {
         match self.program.place_scalar(dst) {
+            Some(Scalar::Ptr) if from_outside && self.alone => {
+                let object = t.bv(OBJECT, 0);
+                let address = t.fresh_var("u", Sort::BitVec(self.layout.width));
+                let value = t.concat(object, address);
+                self.store(t, s, dst, value);
+            }
             Some(scalar) => {
                 let value = self.any(t, s, scalar);
                 self.store(t, s, dst, value);
@@ -278,6 +302,22 @@ impl<'p> Encoder<'p> {
                 let spot = self.spot(t, s, dst);
                 self.fill(t, s, spot, None, self.program.size_of(self.program.places[dst].ty));
             }
+        }
+    }
+
+    /// Notes that a value goes where it may come back from: objects that it may tell the address of.
+    pub fn give_away(&self, t: &mut Terms, scalar: Scalar, value: Term) {
+        let tells = match scalar {
+            Scalar::Ptr => {
+                let (object, none) = (self.object(t, value), t.bv(OBJECT, 0));
+                object != none
+            }
+            // Half of an address is none.
+            Scalar::Int(ty) => u32::from(ty.bits) >= self.layout.width && !t.is_const(value),
+            Scalar::Float(_) => false,
+        };
+        if tells {
+            self.gave_away.set(true);
         }
     }
 
@@ -311,6 +351,18 @@ impl<'p> Encoder<'p> {
             Callee::Direct(f) => p.funcs[f].effect,
             Callee::Indirect(_) => Effect::Arbitrary,
         };
+        let keeps = !matches!(effect, Effect::Native(_) | Effect::Scramble);
+        if keeps {
+            for arg in args {
+                match *arg {
+                    Arg::Scalar(e) => {
+                        let value = self.expr(t, s, e);
+                        self.give_away(t, p.exprs[e].ty, value);
+                    }
+                    Arg::Aggregate(_) => self.gave_away.set(true),
+                }
+            }
+        }
         match effect {
             Effect::Native(Native::Math(Math::Sqrt, ty)) => {
                 let scalar = Scalar::Float(ty);
@@ -342,7 +394,7 @@ impl<'p> Encoder<'p> {
             Effect::Pure | Effect::Opaque | Effect::Native(_) => {}
         }
         if let Some(dst) = dst {
-            self.havoc(t, s, dst);
+            self.havoc(t, s, dst, keeps);
         }
     }
 }

@@ -338,7 +338,12 @@ impl Encoder<'_> {
                 }
                 self.bytes_of(t, Scalar::Int(IntTy { bits: width as u16, signed: false }), new)
             }
-            None => self.bytes_of(t, scalar, value),
+            None => {
+                if self.may_be_outside(t, spot) {
+                    self.give_away(t, scalar, value);
+                }
+                self.bytes_of(t, scalar, value)
+            }
         };
         for (i, &byte) in bytes.iter().enumerate() {
             self.write(t, s, spot, i as u64, byte);
@@ -418,9 +423,20 @@ impl Encoder<'_> {
     pub fn copy(&self, t: &mut Terms, s: &mut State, to: Spot, from: Spot, size: Option<u64>) {
         let Some(size) = size.filter(|n| *n <= MANY) else { return self.forget_spot(t, s, to) };
         let bytes: Vec<Term> = (0..size).map(|i| self.read(t, s, from, i)).collect();
+        if self.may_be_outside(t, to) {
+            self.gave_away.set(true);
+        }
         for (i, &byte) in bytes.iter().enumerate() {
             self.write(t, s, to, i as u64, byte);
         }
+    }
+
+    /// Whether a spot may be in memory that is not the program's.
+    fn may_be_outside(&self, t: &mut Terms, spot: Spot) -> bool {
+        let Spot::At(pointer) = spot else { return false };
+        let (object, none) = (self.object(t, pointer), t.bv(OBJECT, 0));
+        let outside = t.eq(object, none);
+        t.bool_value(outside) != Some(false)
     }
 
     /// Sets bytes to a value, or each to anything.

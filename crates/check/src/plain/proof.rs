@@ -43,6 +43,20 @@ pub struct Facts {
     pub ghosts: Vec<VarId>,
 }
 
+/// Checks as if pointers from outside pointed to no object of the program, which is so as long as it gives no address
+/// away; if a step may do that, `check` says so and is asked again without the assumption.
+pub fn alone_at_first(
+    task: &Task,
+    mut check: impl FnMut(bool) -> Result<bool, Rejection>,
+) -> Result<(), Rejection> {
+    let alone = Encoder::gets_pointers(&task.program);
+    let gave_away = check(alone)?;
+    if alone && gave_away {
+        check(false)?;
+    }
+    Ok(())
+}
+
 impl<'t> Prover<'t> {
     /// Cuts the program at some locations, and where cycles need it. Gives the facts to try at the cut points, too.
     pub fn new(
@@ -207,8 +221,36 @@ impl<'t> Prover<'t> {
         state
     }
 
+    /// The variables of a fact that two scalar variables hold the same.
+    fn equation(&self, fact: ExprId) -> Option<(VarId, VarId)> {
+        let p = &self.task.program;
+        let ExprKind::Cmp(CmpOp::Eq, a, b) = p.exprs[fact].kind else { return None };
+        let variable = |e: ExprId| {
+            let (ExprKind::Load(place), ty) = (&p.exprs[e].kind, p.exprs[e].ty) else { return None };
+            let Place { base: Base::Var(var), ref path, bits: None, .. } = p.places[*place] else {
+                return None;
+            };
+            (path.is_empty() && p.scalar_of(p.vars[var].ty) == Some(ty)).then_some((var, ty))
+        };
+        let ((a, ty), (b, other)) = (variable(a)?, variable(b)?);
+        (ty == other && !matches!(ty, Scalar::Float(_))).then_some((a, b))
+    }
+
+    /// What variables hold by the facts of a location, directly or because they hold what others do.
     fn definitions(&self, loc: LocId, facts: &Facts) -> Vec<(VarId, ExprId)> {
-        facts.at.get(&loc).into_iter().flatten().filter_map(|&fact| self.definition(fact)).collect()
+        let here = facts.at.get(&loc).map_or(&[][..], Vec::as_slice);
+        let mut known: Vec<(VarId, ExprId)> = here.iter().filter_map(|&fact| self.definition(fact)).collect();
+        let equations: Vec<(VarId, VarId)> = here.iter().filter_map(|&fact| self.equation(fact)).collect();
+        loop {
+            let value = |var: VarId| known.iter().find(|k| k.0 == var).map(|k| k.1);
+            let next = equations.iter().find_map(|&(a, b)| match (value(a), value(b)) {
+                (Some(value), None) => Some((b, value)),
+                (None, Some(value)) => Some((a, value)),
+                _ => None,
+            });
+            let Some(next) = next else { return known };
+            known.push(next);
+        }
     }
 
     /// Assumes the facts of a location. Tells whether a state may be left, as far as simplification knows.
@@ -264,7 +306,7 @@ impl<'t> Prover<'t> {
                 let mut changed = false;
                 for (i, segment) in segments.iter().enumerate() {
                     for (loc, end) in &segment.ends {
-                        while self.drop_broken(&mut solvers[i], i == 0, segment, *loc, end, facts)? {
+                        while self.drop_broken(&mut solvers[i], i == 0, segment, (*loc, end), facts)? {
                             changed = true;
                         }
                         if definitions(self, facts) != put_in {
@@ -307,48 +349,67 @@ impl<'t> Prover<'t> {
         solver: &mut Juror<'_>,
         first: bool,
         segment: &Segment,
-        loc: LocId,
-        end: &State,
+        (loc, end): (LocId, &State),
         facts: &mut Facts,
     ) -> Result<bool, Rejection> {
+        let assumed = self.assumed(first, segment, facts);
+        let broken = self.broken(solver, end.clone(), assumed, loc, facts)?;
+        if let Some(broken) = &broken {
+            self.drop_facts(broken, segment.start, loc, facts);
+        }
+        Ok(broken.is_some())
+    }
+
+    /// The facts of a location that do not hold in some state that arrives there under conditions; `None` if
+    /// there are none.
+    pub fn broken(
+        &mut self,
+        solver: &mut Juror<'_>,
+        mut end: State,
+        mut conditions: Vec<Term>,
+        loc: LocId,
+        facts: &Facts,
+    ) -> Result<Option<Vec<ExprId>>, Rejection> {
         let here = facts.at.get(&loc).cloned().unwrap_or_default();
         if here.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
-        let mut conditions = self.assumed(first, segment, facts);
-        let mut end = end.clone();
         let truths = self.truths(&mut end, &here);
         let all = self.terms.and_all(truths.iter().copied());
         conditions.push(self.terms.not(all));
         conditions.push(end.guard(&mut self.terms));
         let goal = self.terms.and_all(conditions);
         if self.terms.bool_value(goal) == Some(false) {
-            return Ok(false);
+            return Ok(None);
         }
         match solver.check(&mut self.terms, &[goal]) {
-            Answer::Unsat => Ok(false),
+            Answer::Unsat => Ok(None),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
             Answer::Sat => {
                 let model = solver.model(&mut self.terms);
                 let model = model.ok_or_else(|| Rejection::GaveUp("the solver gave no model".into()))?;
                 let mut evaluator = Evaluator::new(&model);
-                let mut kept: Vec<ExprId> = Vec::new();
+                let mut broken: Vec<ExprId> = Vec::new();
                 for (&fact, &truth) in here.iter().zip(&truths) {
-                    if evaluator.truth(&self.terms, truth) {
-                        kept.push(fact);
+                    if !evaluator.truth(&self.terms, truth) {
+                        broken.push(fact);
                     }
                 }
-                for fact in here.iter().filter(|fact| !kept.contains(fact)) {
-                    let shown = self.task.program.show_expr(*fact);
-                    tracing::debug!("the plain twin: from {} not kept at {loc}: {shown}", segment.start);
-                }
-                if kept.len() == here.len() {
+                if broken.is_empty() {
                     return Err(Rejection::GaveUp("the solver's model shows nothing".into()));
                 }
-                facts.at.insert(loc, kept);
-                Ok(true)
+                Ok(Some(broken))
             }
         }
+    }
+
+    /// Facts of a location are no longer said there.
+    pub fn drop_facts(&self, broken: &[ExprId], from: LocId, loc: LocId, facts: &mut Facts) {
+        for fact in broken {
+            let shown = self.task.program.show_expr(*fact);
+            tracing::debug!("the plain twin: from {from} not kept at {loc}: {shown}");
+        }
+        facts.at.entry(loc).or_default().retain(|fact| !broken.contains(fact));
     }
 
     /// Facts exclude the errors at the ends of all segments.
@@ -428,16 +489,19 @@ pub fn check(
     let heads: BTreeSet<LocId> = points.iter().map(|&loc| graph.innermost_loop(loc).unwrap_or(loc)).collect();
     let known = carried.known(reduced);
     let ghosts: Vec<VarId> = invariants.ghosts().collect();
-    let cut_at = |points: &BTreeSet<LocId>| {
+    let proved = |points: &BTreeSet<LocId>, alone: bool| {
         let (mut prover, mut facts) =
             Prover::new(&carried.task, points.iter().copied(), &known, &said, court);
+        prover.encoder.alone = alone;
         facts.ghosts.clone_from(&ghosts);
         let segments = prover.weed(&mut facts)?;
         match k {
-            None => prover.sufficient(&segments, &facts),
-            Some(k) => prover.k_induction(k, &facts),
+            None => prover.sufficient(&segments, &facts)?,
+            Some(k) => prover.k_induction(k, &facts)?,
         }
+        Ok(prover.encoder.gave_away.get())
     };
+    let cut_at = |points: &BTreeSet<LocId>| alone_at_first(&carried.task, |alone| proved(points, alone));
     match cut_at(&points) {
         Err(wrong @ Rejection::Wrong(_)) if heads != points => cut_at(&heads).or(Err(wrong)),
         result => result,

@@ -9,7 +9,7 @@
 
 use super::Rejection;
 use super::carry::{Carried, MAX_EDGES};
-use super::proof::Prover;
+use super::proof::{Prover, alone_at_first};
 use super::state::State;
 use crate::court::Court;
 use palisade_cfa::*;
@@ -28,8 +28,19 @@ pub fn check(
 ) -> Result<(), Rejection> {
     let bounds: BTreeMap<LocId, u32> =
         bounds.iter().filter_map(|&(loc, n)| Some((carried.loc(loc)?, n.saturating_add(1)))).collect();
-    let (prover, mut facts) =
+    alone_at_first(&carried.task, |alone| check_bounds(reduced, carried, bounds.clone(), alone, court))
+}
+
+fn check_bounds(
+    reduced: &Task,
+    carried: &Carried,
+    bounds: BTreeMap<LocId, u32>,
+    alone: bool,
+    court: &Court,
+) -> Result<bool, Rejection> {
+    let (mut prover, mut facts) =
         Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), &[], court);
+    prover.encoder.alone = alone;
     let mut search = Search::new(prover, bounds);
     let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
     search.follow(carried.task.body().entry, initial)?;
@@ -44,7 +55,9 @@ pub fn check(
             }
         }
     }
-    search.conclude()
+    let gave_away = search.prover.encoder.gave_away.get();
+    search.conclude()?;
+    Ok(gave_away)
 }
 
 /// Checks that a program without inputs, followed to its end, meets no error. Recursive calls are followed deeper

@@ -13,7 +13,8 @@ use palisade_task::Task;
 use palisade_task::contracts::Contract;
 use std::sync::Arc;
 
-const HEAD: &str = "int __VERIFIER_nondet_int(void); void reach_error(void); ";
+const HEAD: &str =
+    "int __VERIFIER_nondet_int(void); void *__VERIFIER_nondet_pointer(void); void reach_error(void); ";
 
 /// The reduced task of the body of `main`, behind some globals.
 fn task(globals: &str, body: &str) -> Task {
@@ -643,6 +644,70 @@ fn objects_that_are_made_once() {
         let name = task.program.vars[*state.expect("the state is a variable")].name.to_string();
         let certificate = cover(&task, &name, &[0, 1]);
         if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+    }
+}
+
+/// What is known of an object with the cover, where another name is used for it: both hold together, or neither.
+#[test]
+fn objects_under_another_name() {
+    let globals = format!(
+        "{MACHINE} static void turn(struct machine *m, int other) {{ while (__VERIFIER_nondet_int()) {{ \
+         if (m->link->open == 2) reach_error(); \
+         if (m->state) m->link->open = other; m->state = !m->state; }} }}"
+    );
+    for (other, right) in [(1, true), (2, false)] {
+        let task = task(
+            &globals,
+            &format!(
+                "struct machine *m = malloc(sizeof(struct machine)); m->link = malloc(sizeof(struct link)); \
+                 m->state = 0; m->link->open = 1; int *p = __VERIFIER_nondet_pointer(); *p = 0; turn(m, {other});"
+            ),
+        );
+        let open = task.origin.pieces.keys().copied().find(|part| {
+            let link = task.program.vars[task.origin.pieces[part].0].ty;
+            task.program.size_of(link) == Some(4)
+        });
+        let open = open.or_else(|| {
+            task.origin
+                .made
+                .keys()
+                .copied()
+                .find(|v| task.program.size_of(task.program.vars[*v].ty) == Some(4))
+        });
+        let name = task.program.vars[open.expect("the link is a variable")].name.to_string();
+        let certificate = cover(&task, &name, &[1]);
+        if right { accepted(&task, &certificate) } else { refused(&task, &certificate) }
+    }
+}
+
+/// A pointer from outside points to no object of the program unless its address was given away: to a function, into
+/// memory that is not the program's, by itself, as a number or among other bytes.
+#[test]
+fn pointers_from_outside() {
+    let globals = "void *memcpy(void *, const void *, unsigned long); struct box { int *in; }; \
+        void keep(int *); void keep_number(unsigned long); void keep_box(struct box);";
+    let body = |before: &str| {
+        format!(
+            "int x; int *own = &x; int **out = __VERIFIER_nondet_pointer(); struct box box = {{ own }}; {before} \
+             x = 1; int *p = __VERIFIER_nondet_pointer(); *p = 0; if (*own != 1) reach_error();"
+        )
+    };
+    for before in [
+        "keep(own);",
+        "keep_number((unsigned long)own);",
+        "keep_box(box);",
+        "*out = own;",
+        "*(unsigned long *)out = (unsigned long)own;",
+        "*(struct box *)out = box;",
+        "memcpy(out, &own, sizeof own);",
+    ] {
+        let task = task(globals, &body(before));
+        let twin = plain::check(&task, &bounds(&task, 0), &Court::plain(&Budget::unlimited()));
+        assert!(matches!(twin, Err(Rejection::Wrong(_))), "{before} {twin:?}");
+    }
+    for before in ["", "keep(0);", "*out = 0;", "*(int *)out = 7;", "*out = (int *)out;"] {
+        let task = task(globals, &body(before));
+        assert_eq!(checked(&task, &bounds(&task, 0)), [Ok(()), Ok(()), Ok(())], "{before}");
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::eval::apply_op;
 use crate::term::{NONE, Op, Sort, Term, Terms};
 use crate::value::Value;
+use rustc_hash::FxHashMap;
 
 impl Terms {
     /// The term with this operator, where constants decide it a constant or one of its parts.
@@ -54,7 +55,7 @@ impl Terms {
 
     /// The read of an array at an index: writes and choices that constants decide are passed.
     pub(super) fn plain_read(&mut self, sort: Sort, array: Term, index: Term) -> Term {
-        match self.read_through(array, index, &mut { READ_THROUGH }) {
+        match self.read_through(array, index, &mut Choices::default()) {
             Read::Is(element) => element,
             Read::Of(array) => self.plain_term(Op::Select, sort, [array, index, NONE]),
         }
@@ -62,17 +63,24 @@ impl Terms {
 
     /// What a read at an index finds. A write at another constant index does not matter for a constant one, nor does a
     /// choice between two arrays in which the same is found.
-    fn read_through(&self, mut array: Term, index: Term, steps: &mut u32) -> Read {
+    fn read_through(&self, mut array: Term, index: Term, choices: &mut Choices) -> Read {
         loop {
-            *steps = steps.saturating_sub(1);
             match (self.op(array), self.args(array)) {
                 (Op::ConstArray, &[element]) => return Read::Is(element),
                 (Op::Store, &[_, at, element]) if at == index => return Read::Is(element),
                 (Op::Store, &[inner, at, _]) if self.is_const(at) && self.is_const(index) => array = inner,
-                (Op::Ite, &[_, a, b]) if *steps > 0 && self.is_const(index) => {
-                    let found = self.read_through(a, index, steps);
-                    let same = found == self.read_through(b, index, steps);
-                    return if same { found } else { Read::Of(array) };
+                (Op::Ite, &[_, a, b]) if self.is_const(index) && choices.may_look() => {
+                    // Branches that part and meet again and again are looked at once each.
+                    if let Some(&found) = choices.found.get(&array) {
+                        return found;
+                    }
+                    choices.depth += 1;
+                    let found = self.read_through(a, index, choices);
+                    let same = found == self.read_through(b, index, choices);
+                    choices.depth -= 1;
+                    let found = if same { found } else { Read::Of(array) };
+                    choices.found.insert(array, found);
+                    return found;
                 }
                 _ => return Read::Of(array),
             }
@@ -81,10 +89,23 @@ impl Terms {
 }
 
 /// Choices between arrays that a read looks behind are nested at most this deep, and at most so many are looked at.
-const READ_THROUGH: u32 = 200;
+const READ_THROUGH: (u32, usize) = (200, 500);
+
+/// Choices between arrays that a read has looked behind.
+#[derive(Default)]
+struct Choices {
+    depth: u32,
+    found: FxHashMap<Term, Read>,
+}
+
+impl Choices {
+    fn may_look(&self) -> bool {
+        self.depth < READ_THROUGH.0 && self.found.len() < READ_THROUGH.1
+    }
+}
 
 /// What a read finds.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Read {
     /// This element.
     Is(Term),
