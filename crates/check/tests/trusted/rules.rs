@@ -680,6 +680,45 @@ fn objects_under_another_name() {
     }
 }
 
+/// What reductions are said to have known is shown with the cover: where the loop begins, after each pass, and at
+/// loops of which the cover says nothing.
+#[test]
+fn facts_beside_a_cover() {
+    // No square leaves 2 when it is divided by 4, which reductions do not know.
+    for (body, last, right) in [
+        ("while (__VERIFIER_nondet_int()) { if (y == 1) reach_error(); x = !x; }", 0, true),
+        ("while (__VERIFIER_nondet_int()) { if (y == 1) reach_error(); y = 1; x = !x; }", 0, false),
+        ("y = 1 - y; while (__VERIFIER_nondet_int()) { if (y == 1) reach_error(); x = !x; }", 0, false),
+        (
+            "while (__VERIFIER_nondet_int()) x = !x; \
+             while (__VERIFIER_nondet_int()) { if (y == 1) reach_error(); if (x < 2) y = 0; }",
+            1,
+            true,
+        ),
+        (
+            "while (__VERIFIER_nondet_int()) x = !x; \
+             while (__VERIFIER_nondet_int()) { if (y == 1) reach_error(); if (x < 2) y = 1; }",
+            1,
+            false,
+        ),
+    ] {
+        let mut task =
+            task("", &format!("unsigned n = __VERIFIER_nondet_int(); int x = 0, y = n * n % 4 == 2; {body}"));
+        let (x, y, heads) = (named(&task, "x"), named(&task, "y"), heads(&task));
+        let p = &mut task.program;
+        let place = p.var_place(y);
+        let (left, right_side) = (p.load(place), p.int(IntTy::I32, 0));
+        let fact = p.add_expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, left, right_side));
+        for &head in &heads[..=last] {
+            task.origin.known.push((task.origin.frames_of[head], task.origin.locs[head], fact));
+        }
+        let states = [0, 1].map(|value| (heads[0], vec![(x, Bounds::only(value))]));
+        let certificate = Certificate::Cover(Cover { states: states.into() });
+        let twin = plain::check(&task, &certificate, &Court::plain(&Budget::unlimited()));
+        assert_eq!(twin.is_ok(), right, "{body} {twin:?}");
+    }
+}
+
 /// A pointer from outside points to no object of the program unless its address was given away: to a function, into
 /// memory that is not the program's, by itself, as a number or among other bytes.
 #[test]
