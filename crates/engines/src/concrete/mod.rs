@@ -29,7 +29,7 @@ pub struct Concrete;
 /// Runs from the start and the steps of each, in rounds.
 const ROUNDS: [(u64, u64); 4] = [(50, 2_000), (100, 20_000), (100, 200_000), (20, 2_000_000)];
 /// Steps of all runs of the first look.
-const FIRST_STEPS: u64 = 25_000;
+const FIRST_STEPS: u64 = 6_000;
 /// Steps of the run of a program that has no other; it is executed again when it is checked.
 const ONLY_RUN_STEPS: u64 = 300_000_000;
 /// Steps of one guided run.
