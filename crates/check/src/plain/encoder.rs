@@ -394,7 +394,8 @@ impl<'p> Encoder<'p> {
             Effect::Pure | Effect::Opaque | Effect::Native(_) => {}
         }
         if let Some(dst) = dst {
-            self.havoc(t, s, dst, keeps);
+            // What is not modelled may return what the model of another function was given.
+            self.havoc(t, s, dst, matches!(effect, Effect::Pure | Effect::Arbitrary));
         }
     }
 }
