@@ -14,15 +14,16 @@ import argparse, json, os, re, shutil, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 # Which tests are asked about mutants of a file: those whose names begin so. The first line that fits counts.
-CHECKERS = ["check:", "check/trusted: rules", "check/trusted: refused", "check/trusted: replays", "check/trusted: memory"]
+CHECKERS = ["check:", "check/trusted: rules", "check/trusted: contracts", "check/trusted: refused", "check/trusted: replays", "check/trusted: memory"]
 ASKED = [
     ("crates/lrat", ["lrat"]),
     ("crates/reduce", ["reduce"] + CHECKERS),
+    ("crates/task", ["check/trusted: contracts"] + CHECKERS),
     ("crates/encode", ["encode", "check"]),
     (r"crates/check/src/plain/(encoder|expr|memory|state)", ["check"]),
     ("crates/check", CHECKERS),
 ]
-CRATES = ["lrat", "encode", "check", "reduce"]
+CRATES = ["lrat", "encode", "check", "reduce", "task"]
 SWITCH = """//! The mutant that is switched on.
 
 pub(crate) fn is(number: u32) -> bool {

@@ -30,9 +30,10 @@ pub mod unrolling;
 
 use court::{Court, Tally};
 use palisade_base::Budget;
-use palisade_evidence::Certificate;
+use palisade_evidence::{Certificate, Contracts};
 use palisade_logic::process::Program as OtherSolver;
-use palisade_task::{Task, contracts};
+use palisade_task::Task;
+use palisade_task::contracts::Weaving;
 
 /// Why a certificate was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,17 +85,35 @@ pub fn reduced(task: &Task, certificate: &Certificate, court: &Court) -> Result<
         Certificate::Invariants(invariants) => invariants::check(task, invariants, court),
         Certificate::Cover(cover) => cover::check(task, cover, court),
         Certificate::OnlyRun => only_run::check(task, court.budget()),
-        Certificate::Contracts { contracts, woven, proof } => {
-            let again = contracts::weave(&task.source, contracts).map_err(Rejection::Wrong)?;
-            if *woven.source != again.program {
-                return Err(Rejection::Wrong("the proof is about another program".into()));
-            }
-            self::reduced(woven, proof, court)
-        }
+        Certificate::Contracts(found) => contracts(task, found, |woven, proof| reduced(woven, proof, court)),
         Certificate::KInduction { k, invariants } => {
             invariants::induction::check(task, *k, invariants, court)
         }
     }
+}
+
+/// Checks the proofs of contracts: each is about the program that the contracts make of the source.
+fn contracts(
+    task: &Task,
+    found: &Contracts,
+    check: impl Fn(&Task, &Certificate) -> Result<(), Rejection>,
+) -> Result<(), Rejection> {
+    let wrong = |why: &str| Err(Rejection::Wrong(why.into()));
+    let Contracts { contracts, forgetful, proofs } = found;
+    let weaving = Weaving::new(&task.source, contracts, *forgetful).map_err(Rejection::Wrong)?;
+    if proofs.len() != contracts.len() + 1 {
+        return wrong("contracts without a proof");
+    }
+    for (i, (woven, proof)) in proofs.iter().enumerate() {
+        if *woven.source != weaving.program_of(i.checked_sub(1)).program {
+            return wrong("the proof is about another program");
+        }
+        if matches!(proof, Certificate::Contracts(_)) {
+            return wrong("contracts within contracts");
+        }
+        check(woven, proof)?;
+    }
+    Ok(())
 }
 
 /// What a second opinion says of a certificate that passed its check.

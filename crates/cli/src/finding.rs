@@ -118,7 +118,7 @@ impl<'a> Finding<'a> {
             (Some(Certificate::KInduction { .. }), _) => "k-induction",
             (Some(Certificate::Cover(_)), _) => "cover of all states",
             (Some(Certificate::OnlyRun), _) => "the only run",
-            (Some(Certificate::Contracts { .. }), _) => "contracts",
+            (Some(Certificate::Contracts(_)), _) => "contracts",
             (Some(_), _) => "invariants",
             (None, None) => "none",
         }

@@ -8,6 +8,7 @@ use palisade_engines::Certificate;
 use palisade_interp::Run;
 use palisade_portfolio::Verdict;
 use palisade_task::contracts::Contract;
+use palisade_task::forget;
 use palisade_witness::places::Places;
 use palisade_witness::run::value_text;
 use std::fmt::Write;
@@ -23,6 +24,8 @@ const INDENT: usize = 20;
 /// Characters of source, and of an invariant, that are printed at most.
 const SOURCE: usize = 120;
 const INVARIANT: usize = 1000;
+/// Functions whose contracts are printed at most.
+const CONTRACTS: usize = 20;
 
 /// The active functions, innermost first, with their positions; one line each.
 pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)]) -> String {
@@ -72,8 +75,12 @@ pub fn text(finding: &Finding<'_>) -> String {
             let _ = writeln!(text, "  {}:{}: invariant {fact}", at.file_name, at.line);
         }
     }
-    if let Some(Certificate::Contracts { contracts, .. }) = &finding.settled.certificate {
-        text.extend(contracts.iter().map(|c| contract(finding.program, c)));
+    if let Some(Certificate::Contracts(found)) = &finding.settled.certificate {
+        let told = found.contracts.iter().take(CONTRACTS);
+        text.extend(told.map(|c| contract(finding.program, c, found.forgetful)));
+        if let Some(more) = found.contracts.len().checked_sub(CONTRACTS + 1) {
+            let _ = writeln!(text, "  and contracts of {} more functions", more + 1);
+        }
     }
     for assumption in &finding.settled.assumptions {
         let _ = writeln!(text, "assuming: {}", assumption.text(finding.program));
@@ -105,10 +112,14 @@ pub fn text(finding: &Finding<'_>) -> String {
 }
 
 /// What is claimed about a function, one line for each clause.
-fn contract(program: &Program, contract: &Contract) -> String {
+fn contract(program: &Program, contract: &Contract, forgetful: bool) -> String {
     let name = &program.funcs[contract.func].name;
-    let (requires, ensures) = contract.text(program);
-    let line = |what: &str, clause: &String| format!("  {name}: {what} {clause}\n");
+    let params = match forgetful {
+        true => forget::params(program, contract.func),
+        false => program.body(contract.func).params.clone(),
+    };
+    let (requires, ensures) = contract.text(program, &params);
+    let line = |what: &str, clause: &String| format!("  {name}: {what} {}\n", cropped(clause, INVARIANT));
     requires.iter().map(|c| line("requires", c)).chain(ensures.iter().map(|c| line("ensures", c))).collect()
 }
 

@@ -28,7 +28,10 @@ pub fn why(task: &Task, certificate: &Certificate, places: &Places) -> Vec<Strin
         Certificate::OnlyRun => {
             vec!["nothing is read from outside: the only run was followed to its end".into()]
         }
-        Certificate::Contracts { woven, proof, .. } => why(woven, proof, places),
+        Certificate::Contracts(found) => match &found.proofs[..] {
+            [(woven, proof), ..] => why(woven, proof, places),
+            [] => Vec::new(),
+        },
         Certificate::Invariants(_) => Vec::new(),
     }
 }

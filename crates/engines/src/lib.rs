@@ -13,6 +13,7 @@ pub mod constructed;
 pub mod eureka;
 pub mod houdini;
 pub mod kinduction;
+pub mod modular;
 pub mod numeric;
 pub mod numpred;
 pub mod parts;
@@ -54,6 +55,12 @@ pub trait Engine {
 
     /// Whether it looks at nothing but the program that the task was made of.
     fn looks_at_source(&self) -> bool {
+        false
+    }
+
+    /// Whether it is asked about large programs before their calls are followed: it looks at the source, and is soon
+    /// done.
+    fn comes_first(&self) -> bool {
         false
     }
 

@@ -45,16 +45,20 @@ pub enum Certificate {
     Cover(Cover),
     /// The program depends on nothing, and its only run ends without an error.
     OnlyRun,
-    /// Contracts of recursive functions, and why the program with these contracts in place of the
-    /// calls is right.
-    Contracts {
-        /// The contracts.
-        contracts: Vec<Contract>,
-        /// The task of the program that [`palisade_task::contracts::weave`] makes of them.
-        woven: Box<Task>,
-        /// About that task.
-        proof: Box<Certificate>,
-    },
+    /// Contracts of functions, and why they hold.
+    Contracts(Contracts),
+}
+
+/// Contracts of functions, and why the programs with these contracts in place of the calls are right.
+#[derive(Clone, Debug)]
+pub struct Contracts {
+    /// The contracts.
+    pub contracts: Vec<Contract>,
+    /// Whether they are about the program [without its memory](mod@palisade_task::forget).
+    pub forgetful: bool,
+    /// The tasks of the programs that [`palisade_task::contracts::Weaving`] makes of them, each with a proof: that of
+    /// the entry, and those of all contracts in their order.
+    pub proofs: Vec<(Task, Certificate)>,
 }
 
 /// Partial states at loop heads that together cover every reachable one: the listed registers have

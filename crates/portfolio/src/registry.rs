@@ -9,6 +9,7 @@ use palisade_engines::constructed::Constructed;
 use palisade_engines::eureka::Eureka;
 use palisade_engines::houdini::{Accumulations, Arrays, Houdini, Memory};
 use palisade_engines::kinduction::KInduction;
+use palisade_engines::modular::Modular;
 use palisade_engines::numeric::{AbstractInterpretation, DELAY};
 use palisade_engines::numpred::NumPred;
 use palisade_engines::parts::Parts;
@@ -51,6 +52,10 @@ pub fn analyses() -> Vec<Analysis> {
         entry(
             "contracts in place of calls: of recursive functions, and of those whose calls multiply",
             Box::new(Summaries),
+        ),
+        entry(
+            "large programs without their memory, function by function: tables of global registers",
+            Box::new(Modular::default()),
         ),
         numeric(true, Domain::interval(), DELAY),
         entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),

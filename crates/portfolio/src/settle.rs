@@ -5,6 +5,7 @@ use crate::open::{self, Obstacle, Open};
 use crate::race::{Meter, Runner, race};
 use crate::registry::{self, Analysis};
 use palisade_base::{Budget, Stop};
+use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::{Assumed, Assumption, Program};
 use palisade_check::court::{Court, Tally};
 use palisade_check::replay::{Otherwise, Replay};
@@ -154,6 +155,8 @@ impl Settled {
 
 /// A program of more edges than this after inlining is not analysed.
 const MAX_EDGES: usize = 1_500_000;
+/// From so many edges on, each call followed, engines that need no task come first.
+const FOLLOWED: u64 = 100_000;
 /// How deep recursive calls are followed, one attempt after the other.
 const RECURSION: [usize; 5] = [2, 6, 12, 25, 50];
 
@@ -184,19 +187,37 @@ fn by_depth(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Settled {
-    let analyses = match registry::chosen(analysis) {
+    let mut analyses = match registry::chosen(analysis) {
         Ok(analyses) => analyses,
         Err(why) => return Settled::unknown(why),
     };
+    let share = analysis != "apart";
     let mut last = Settled::unknown("no engine ran");
+    // To follow all calls of a program that is too large for that takes time in itself.
+    if CallGraph::new(program).sizes(program)[program.entry] >= FOLLOWED {
+        let (first, later) = analyses.into_iter().partition(|a| a.engine.comes_first());
+        analyses = later;
+        if !Vec::is_empty(&first) {
+            last = run(property, vec![Task::unfollowed(program)], &first, share, budget, progress);
+            if analyses.is_empty() || !matches!(last.verdict, Verdict::Unknown(_)) {
+                return last;
+            }
+        }
+    }
     for depth in RECURSION {
         let tasks = match tasks(program, depth) {
             Ok(tasks) => tasks,
-            Err(error) if depth == RECURSION[0] => return Settled::unknown(error.to_string()),
+            Err(error) if depth == RECURSION[0] => {
+                last = run(property, vec![Task::unfollowed(program)], &analyses, share, budget, progress);
+                if budget.stopped().is_none() && matches!(last.verdict, Verdict::Unknown(_)) {
+                    last.verdict = Verdict::Unknown(error.to_string());
+                }
+                return last;
+            }
             Err(_) => return last,
         };
         let recursive = tasks.iter().any(|task| task.recursion_cut);
-        last = run(property, tasks, &analyses, analysis != "apart", budget, progress);
+        last = run(property, tasks, &analyses, share, budget, progress);
         if !recursive || budget.stopped().is_some() || !matches!(last.verdict, Verdict::Unknown(_)) {
             return last;
         }
@@ -301,7 +322,9 @@ fn run(
         let task = &tasks[number];
         let larger = if rank + 1 < tasks.len() { SMALLER } else { 1 };
         for Analysis { engine, .. } in analyses {
-            if engine.looks_at_source() && task.outlined && whole {
+            if engine.looks_at_source() && task.outlined && whole
+                || !engine.looks_at_source() && task.is_unfollowed()
+            {
                 continue;
             }
             let attempt = &attempt;

@@ -13,7 +13,7 @@ use palisade_engines::summaries::Summaries;
 use palisade_engines::{Engine, Outcome as Found};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random};
 use palisade_property::Property;
-use palisade_task::contracts::{self, Atom, Clause, Contract, Relation, Term, Value};
+use palisade_task::contracts::{self, Atom, Clause, Contract, Relation, Term, Value, Weaving};
 use palisade_testkit::Rng;
 use std::sync::Arc;
 
@@ -82,15 +82,17 @@ fn no_run_goes_wrong_if_contracts_prove_that_none_does() {
         for _ in 0..4 {
             let mut clauses =
                 |n: usize, result| (0..rng.below(n)).map(|_| random_clause(&mut rng, result)).collect();
-            let contracts: Vec<Contract> = funcs
-                .iter()
-                .map(|&func| Contract { func, requires: clauses(2, false), ensures: clauses(4, true) })
-                .collect();
-            let (woven, _) =
-                palisade_reduce::woven_task(&task, &contracts).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            match Bmc.run(&woven, &Board::default(), &budget, &|_| ()) {
-                Found::Proof(_) => assert_eq!(goes_wrong, None, "{contracts:?}\n{text}"),
-                _ => refused += 1,
+            let contracts: Vec<Contract> =
+                funcs.iter().map(|&func| Contract::new(func, clauses(2, false), clauses(4, true))).collect();
+            let weaving = Weaving::new(&source, &contracts, false).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let mut functions = [None].into_iter().chain((0..contracts.len()).map(Some));
+            let holds = |function: Option<usize>| {
+                let woven = palisade_reduce::woven_task(weaving.program_of(function).program).expect("small");
+                matches!(Bmc.run(&woven, &Board::default(), &budget, &|_| ()), Found::Proof(_))
+            };
+            match functions.all(holds) {
+                true => assert_eq!(goes_wrong, None, "{contracts:?}\n{text}"),
+                false => refused += 1,
             }
         }
         // Random contracts hardly ever prove anything, so those that the engine finds join in.
@@ -116,14 +118,15 @@ fn woven_programs_are_well_formed() {
         let Ok(funcs) = contracts::candidates(&source) else { continue };
         let contracts: Vec<Contract> = funcs
             .iter()
-            .map(|&func| Contract {
-                func,
-                requires: vec![random_clause(&mut rng, false)],
-                ensures: vec![random_clause(&mut rng, true)],
+            .map(|&func| {
+                let ensures = vec![random_clause(&mut rng, true)];
+                Contract::new(func, vec![random_clause(&mut rng, false)], ensures)
             })
             .collect();
-        let woven = contracts::weave(&source, &contracts).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(palisade_cfa::verify(&woven.program), []);
+        let weaving = Weaving::new(&source, &contracts, false).unwrap_or_else(|e| panic!("{e}"));
+        for function in [None].into_iter().chain((0..contracts.len()).map(Some)) {
+            assert_eq!(palisade_cfa::verify(&weaving.program_of(function).program), []);
+        }
     }
 }
 

@@ -8,13 +8,15 @@
 use crate::coding::{Damaged, Reader, Writer, damaged};
 use palisade_cfa::verify::Subject;
 use palisade_cfa::*;
-use palisade_evidence::{Added, Bounds, Certificate, Chosen, Counterexample, Cover, History, Invariants};
+use palisade_evidence::{
+    Added, Bounds, Certificate, Chosen, Contracts, Counterexample, Cover, History, Invariants,
+};
 use palisade_task::Task;
-use palisade_task::contracts::{Atom, Clause, Contract, Relation, Term, Value};
+use palisade_task::contracts::{Atom, Case, Clause, Contract, Relation, Term, Value};
 use smallvec::SmallVec;
 
-/// Makes the task of a program with contracts.
-pub type Weave<'w> = &'w dyn Fn(&Task, &[Contract]) -> Result<Task, String>;
+/// Makes the tasks of a program, without its memory or with it, with contracts: of the entry, and of each contract.
+pub type Weave<'w> = &'w dyn Fn(&Task, &[Contract], bool) -> Result<Vec<Task>, String>;
 
 /// Writes a certificate.
 pub fn write(w: &mut Writer, certificate: &Certificate) {
@@ -42,10 +44,11 @@ pub fn write(w: &mut Writer, certificate: &Certificate) {
             });
         }
         Certificate::OnlyRun => w.number(4),
-        Certificate::Contracts { contracts, proof, .. } => {
+        Certificate::Contracts(Contracts { contracts, forgetful, proofs }) => {
             w.number(5);
             w.list(contracts, write_contract);
-            write(w, proof);
+            w.number(u128::from(*forgetful));
+            proofs.iter().for_each(|(_, proof)| write(w, proof));
         }
     }
 }
@@ -67,13 +70,17 @@ pub fn read(r: &mut Reader<'_>, task: &Task, weave: Weave<'_>) -> Result<Certifi
         4 => Certificate::OnlyRun,
         5 => {
             let contracts = r.list(|r| read_contract(r, &task.source))?;
-            let woven = weave(task, &contracts).map_err(Damaged)?;
-            // Contracts about a program with contracts would be woven for ever.
-            if r.0.first() == Some(&5) {
-                return damaged("contracts within contracts");
+            let forgetful = r.number::<u8>()? != 0;
+            let mut proofs = Vec::new();
+            for woven in weave(task, &contracts, forgetful).map_err(Damaged)? {
+                // Contracts about a program with contracts would be woven for ever.
+                if r.0.first() == Some(&5) {
+                    return damaged("contracts within contracts");
+                }
+                let proof = read(r, &woven, weave)?;
+                proofs.push((woven, proof));
             }
-            let proof = Box::new(read(r, &woven, weave)?);
-            Certificate::Contracts { contracts, woven: Box::new(woven), proof }
+            Certificate::Contracts(Contracts { contracts, forgetful, proofs })
         }
         _ => return damaged("an unknown kind of proof"),
     })
@@ -307,27 +314,33 @@ fn write_contract(w: &mut Writer, contract: &Contract) {
             write_atom(w, &clause.then);
         });
     }
+    w.list(&contract.cases, |w, case| {
+        w.list(&case.given, write_atom);
+        w.list(&case.ends, |w, end| w.list(end, write_atom));
+    });
 }
 
 fn read_contract(r: &mut Reader<'_>, source: &Program) -> Result<Contract, Damaged> {
     let func = FuncId(r.below(source.funcs.len())?);
-    let Some(body) = &source.funcs[func].body else {
+    if source.funcs[func].body.is_none() {
         return damaged("a contract of a function without a body");
-    };
-    let params = body.params.len();
-    let clause = |r: &mut Reader<'_>| {
-        Ok(Clause { given: r.list(|r| read_atom(r, params))?, then: read_atom(r, params)? })
-    };
-    Ok(Contract { func, requires: r.list(clause)?, ensures: r.list(clause)? })
+    }
+    let atom = |r: &mut Reader<'_>| read_atom(r, source, func);
+    let clause = |r: &mut Reader<'_>| Ok(Clause { given: r.list(atom)?, then: atom(r)? });
+    let case = |r: &mut Reader<'_>| Ok(Case { given: r.list(atom)?, ends: r.list(|r| r.list(atom))? });
+    Ok(Contract { func, requires: r.list(clause)?, ensures: r.list(clause)?, cases: r.list(case)? })
 }
 
 fn write_atom(w: &mut Writer, atom: &Atom) {
     w.list(&atom.terms, |w, term| {
         w.signed(term.factor);
-        w.number(match term.value {
-            Value::Result => 0,
-            Value::Param(i) => 1 + i as u128,
-        });
+        let (kind, which) = match term.value {
+            Value::Result => (0, 0),
+            Value::Param(i) => (1, i as u128),
+            Value::Before(var) => (2, u128::from(var.0)),
+            Value::After(var) => (3, u128::from(var.0)),
+        };
+        [kind, which].into_iter().for_each(|n| w.number(n));
         w.number(u128::from(term.modulus.unwrap_or(0)));
     });
     w.signed(atom.constant);
@@ -339,12 +352,18 @@ fn write_atom(w: &mut Writer, atom: &Atom) {
     write_scalar(w, Scalar::Int(atom.ty));
 }
 
-fn read_atom(r: &mut Reader<'_>, params: usize) -> Result<Atom, Damaged> {
+fn read_atom(r: &mut Reader<'_>, source: &Program, func: FuncId) -> Result<Atom, Damaged> {
     let terms = r.list(|r| {
         let factor = r.signed()?;
-        let value = match r.below(params + 1)? {
-            0 => Value::Result,
-            n => Value::Param(n as usize - 1),
+        let value = match (r.number::<u8>()?, source.vars.len()) {
+            (0, _) => {
+                r.below(1)?;
+                Value::Result
+            }
+            (1, _) => Value::Param(r.below(source.body(func).params.len())? as usize),
+            (2, vars) => Value::Before(VarId(r.below(vars)?)),
+            (3, vars) => Value::After(VarId(r.below(vars)?)),
+            _ => return damaged("an unknown kind of value"),
         };
         let modulus = match r.number::<u32>()? {
             0 => None,

@@ -20,8 +20,8 @@ use palisade_evidence::{Certificate, Counterexample};
 use palisade_logic::plain::Refutation;
 use palisade_lower::{Missing, Options, Pointers};
 use palisade_property::Property;
-use palisade_task::Task;
-use palisade_task::contracts::Contract;
+use palisade_task::contracts::{Contract, Weaving};
+use palisade_task::{Task, TooLarge};
 use source::How;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -291,10 +291,15 @@ fn proof(settlement: &Settlement, program: &Arc<Program>, budget: &Budget) -> Re
         true => palisade_reduce::outlined_task(program, recursion, MAX_EDGES),
         false => palisade_reduce::task(program, recursion, MAX_EDGES),
     };
-    let task = task.map_err(|e| e.to_string())?;
+    // Contracts speak about programs of any size.
+    let task = task.unwrap_or_else(|TooLarge| Task::unfollowed(program));
     let mut reader = Reader(&settlement.evidence);
-    let weave = |task: &Task, contracts: &[Contract]| {
-        palisade_reduce::woven_task(task, contracts).map(|woven| woven.0)
+    let weave = |task: &Task, contracts: &[Contract], forgetful: bool| {
+        let weaving = Weaving::new(&task.source, contracts, forgetful)?;
+        let woven = |contract| {
+            palisade_reduce::woven_task(weaving.program_of(contract).program).map_err(|e| e.to_string())
+        };
+        [None].into_iter().chain((0..contracts.len()).map(Some)).map(woven).collect()
     };
     let certificate = evidence::read(&mut reader, &task, &weave).map_err(|e| e.to_string())?;
     reader.end().map_err(|e| e.to_string())?;

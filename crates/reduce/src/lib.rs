@@ -14,9 +14,8 @@ pub mod propagate;
 pub mod slice;
 pub mod split;
 
-use palisade_cfa::{EdgeId, Program};
+use palisade_cfa::Program;
 use palisade_task::compact::compact;
-use palisade_task::contracts::{Claim, Contract, weave};
 use palisade_task::{Task, TooLarge};
 use std::sync::Arc;
 
@@ -55,10 +54,7 @@ pub fn reduce(task: &mut Task) {
     }
 }
 
-/// The reduced task of the program with contracts in the place of calls, and the checks that stand
-/// for their claims.
-pub fn woven_task(task: &Task, contracts: &[Contract]) -> Result<(Task, Vec<(EdgeId, Claim)>), String> {
-    let woven = weave(&task.source, contracts)?;
-    let made = self::task(&Arc::new(woven.program), 0, MAX_WOVEN_EDGES);
-    Ok((made.map_err(|error: TooLarge| error.to_string())?, woven.claims))
+/// The reduced task of a program with contracts in the place of calls.
+pub fn woven_task(woven: Program) -> Result<Task, TooLarge> {
+    task(&Arc::new(woven), 0, MAX_WOVEN_EDGES)
 }

@@ -4,12 +4,14 @@
 //! program: all calls are inlined ([`inline`]), every check has become an error location, and
 //! locations that do nothing are gone ([`compact`]). The task remembers where each edge came from,
 //! so that traces and invariants speak about the program the user wrote. [`contracts`] of recursive
-//! functions stand in for calls that no inlining would end.
+//! functions stand in for calls that no inlining would end, and in large programs, whose memory is then [forgotten](mod@forget),
+//! for calls that are too many.
 //!
 //! [`rewrite`] is the tool of everything that changes operations.
 
 pub mod compact;
 pub mod contracts;
+pub mod forget;
 pub mod inline;
 pub mod rewrite;
 
@@ -107,6 +109,37 @@ impl Task {
         let mut task = inline::inline(source, recursion, max_edges)?;
         compact::compact(&mut task);
         Ok(task)
+    }
+
+    /// The task of a program that is too large for [`Task::whole`]: its entry is a cut, so that whoever wants to show
+    /// something has to look at the source.
+    pub fn unfollowed(source: &Arc<Program>) -> Task {
+        let mut program = Program { locs: IdxVec::new(), edges: IdxVec::new(), ..Program::clone(source) };
+        program.funcs.iter_mut().for_each(|func| func.body = None);
+        let (func, body) = (source.entry, source.body(source.entry));
+        let mut origin = Origin::default();
+        let frame = origin.frames.push(Frame { func, caller: None });
+        let [entry, exit] = [body.entry, body.exit].map(|loc| {
+            origin.frames_of.push(frame);
+            origin.locs.push(loc);
+            program.add_loc(func, source.locs[loc].span)
+        });
+        program.funcs[func].body = Some(Body { params: Vec::new(), locals: Vec::new(), entry, exit });
+        Task {
+            source: source.clone(),
+            program,
+            errors: Vec::new(),
+            cuts: vec![entry],
+            recursion: 0,
+            recursion_cut: false,
+            outlined: false,
+            origin,
+        }
+    }
+
+    /// Whether nothing of the program is followed ([`Task::unfollowed`]).
+    pub fn is_unfollowed(&self) -> bool {
+        self.cuts.binary_search(&self.body().entry).is_ok()
     }
 
     /// A new location beside another one.

@@ -26,7 +26,7 @@ pub(crate) use crate::Rejection;
 use crate::court::Court;
 use carry::Carried;
 use palisade_evidence::Certificate;
-use palisade_task::{Task, contracts};
+use palisade_task::Task;
 
 /// Checks that a certificate about a reduced task shows that the whole task is right.
 pub fn check(task: &Task, certificate: &Certificate, court: &Court) -> Result<(), Rejection> {
@@ -48,12 +48,8 @@ pub fn check(task: &Task, certificate: &Certificate, court: &Court) -> Result<()
             let carried = Carried::new(task, None)?;
             covered::check(task, &carried, cover, court)
         }
-        Certificate::Contracts { contracts, woven, proof } => {
-            let again = contracts::weave(&task.source, contracts).map_err(Rejection::Wrong)?;
-            if *woven.source != again.program {
-                return Err(Rejection::Wrong("the proof is about another program".into()));
-            }
-            check(woven, proof, court)
+        Certificate::Contracts(found) => {
+            crate::contracts(task, found, |woven, proof| check(woven, proof, court))
         }
     }
 }

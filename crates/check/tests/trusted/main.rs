@@ -2,6 +2,7 @@
 
 mod binder;
 mod common;
+mod contracts;
 mod csmith;
 mod encoders;
 mod memory;

@@ -7,10 +7,10 @@ use palisade_cfa::*;
 use palisade_check::court::Court;
 use palisade_check::replay::replay;
 use palisade_check::{Rejection, plain, reduced, sampled};
-use palisade_evidence::{Bounds, Certificate, Counterexample, Cover, Invariants};
+use palisade_evidence::{Bounds, Certificate, Contracts, Counterexample, Cover, Invariants};
 use palisade_property::Property;
 use palisade_task::Task;
-use palisade_task::contracts::Contract;
+use palisade_task::contracts::{Contract, Weaving};
 use std::sync::Arc;
 
 const HEAD: &str =
@@ -795,17 +795,28 @@ fn contracts_belong_to_their_program() {
         let mut funcs = task.source.funcs.iter_enumerated();
         funcs.find(|(_, f)| &*f.name == "f").map(|(id, _)| id).expect("there is such a function")
     };
-    let contracts = vec![Contract { func: func(&right), requires: Vec::new(), ensures: Vec::new() }];
-    for woven in [&wrong, &right] {
-        let (woven, _) = palisade_reduce::woven_task(woven, &contracts).expect("they can be woven in");
-        let proof = Box::new(Certificate::Unrolling { bounds: Vec::new() });
-        let certificate =
-            Certificate::Contracts { contracts: contracts.clone(), woven: Box::new(woven), proof };
-        refused(&wrong, &certificate);
+    let contracts = vec![Contract::new(func(&right), Vec::new(), Vec::new())];
+    let certificate = |task: &Task| {
+        let weaving = Weaving::new(&task.source, &contracts, false).expect("they can be woven in");
+        let proof = |function| {
+            let woven = palisade_reduce::woven_task(weaving.program_of(function).program).expect("small");
+            (woven, Certificate::Unrolling { bounds: Vec::new() })
+        };
+        let proofs = vec![proof(None), proof(Some(0))];
+        Contracts { contracts: contracts.clone(), forgetful: false, proofs }
+    };
+    for task in [&wrong, &right] {
+        refused(&wrong, &Certificate::Contracts(certificate(task)));
     }
-    let (woven, _) = palisade_reduce::woven_task(&right, &contracts).expect("they can be woven in");
-    let proof = Box::new(Certificate::Unrolling { bounds: Vec::new() });
-    accepted(&right, &Certificate::Contracts { contracts, woven: Box::new(woven), proof });
+    let whole = certificate(&right);
+    // A contract without its proof is none, and neither is the proof of another one.
+    let mut part = whole.clone();
+    part.proofs.pop();
+    refused(&right, &Certificate::Contracts(part));
+    let mut twice = whole.clone();
+    twice.proofs[1] = twice.proofs[0].clone();
+    refused(&right, &Certificate::Contracts(twice));
+    accepted(&right, &Certificate::Contracts(whole));
 }
 
 /// Where functions are not followed, what they may do is still done.

@@ -10,8 +10,8 @@
 //! reaches is made a counterexample by solving its path.
 
 mod explore;
-mod range;
-mod steps;
+pub(crate) mod range;
+pub(crate) mod steps;
 
 use crate::board::Board;
 use crate::path::solve_path;

@@ -7,6 +7,24 @@ use palisade_cfa::*;
 /// The ranges of all registers that are looked at, by their numbers.
 pub type Ranges = Vec<Range>;
 
+/// Ranges of registers by their numbers.
+pub trait Store {
+    /// The range of a register, of which it is known what all its values are.
+    fn get(&self, register: u32, all: Range) -> Range;
+    /// Sets it.
+    fn set(&mut self, register: u32, range: Range, all: Range);
+}
+
+impl Store for Ranges {
+    fn get(&self, register: u32, _: Range) -> Range {
+        self[register as usize]
+    }
+
+    fn set(&mut self, register: u32, range: Range, _: Range) {
+        self[register as usize] = range;
+    }
+}
+
 /// An expression with more parts than this may have any value.
 const MAX_PARTS: u32 = 10_000;
 
@@ -104,8 +122,13 @@ impl<'p> Steps<'p> {
         }
     }
 
+    /// The number of a register; `None` if it is not looked at.
+    pub fn number(&self, var: VarId) -> Option<u32> {
+        self.number[var]
+    }
+
     /// The number of the register that a place is.
-    fn register(&self, place: PlaceId) -> Option<u32> {
+    pub fn register(&self, place: PlaceId) -> Option<u32> {
         self.number[whole_register(self.program, place)?.0]
     }
 
@@ -200,16 +223,16 @@ impl<'p> Steps<'p> {
     }
 
     /// Whether a condition has the same value in all states of the ranges, and which.
-    pub fn decide(&self, ranges: &[Range], cond: ExprId) -> Option<bool> {
+    pub fn decide<S: Store>(&self, ranges: &S, cond: ExprId) -> Option<bool> {
         self.eval(ranges, cond, &mut MAX_PARTS.clone())?.as_point().map(|value| value != 0)
     }
 
-    /// The values of an expression; `None` if it is no integer that is looked at.
-    fn eval(&self, ranges: &[Range], e: ExprId, fuel: &mut u32) -> Option<Range> {
+    /// The same with an end to the parts that are looked at.
+    fn eval<S: Store>(&self, ranges: &S, e: ExprId, fuel: &mut u32) -> Option<Range> {
         let all = match self.leaves[e] {
             Leaf::Nothing => return None,
             Leaf::Range(range) => return Some(range),
-            Leaf::Register(r) => return Some(ranges[r as usize]),
+            Leaf::Register(r) => return Some(ranges.get(r, self.all[r as usize])),
             Leaf::Inner(all) => all,
         };
         if *fuel == 0 {
@@ -251,7 +274,7 @@ impl<'p> Steps<'p> {
     }
 
     /// Goes on only where a condition has this value. Tells whether there is anything left.
-    pub fn assume(&self, ranges: &mut [Range], cond: ExprId, value: bool) -> bool {
+    pub fn assume<S: Store>(&self, ranges: &mut S, cond: ExprId, value: bool) -> bool {
         match self.decide(ranges, cond) {
             Some(known) => return known == value,
             None if self.program.exprs[cond].ty != Scalar::BOOL => return true,
@@ -289,18 +312,19 @@ impl<'p> Steps<'p> {
         }
     }
 
-    fn value(&self, ranges: &[Range], e: ExprId) -> Option<Range> {
+    /// The values of an expression; `None` if it is no integer that is looked at.
+    pub fn value<S: Store>(&self, ranges: &S, e: ExprId) -> Option<Range> {
         self.eval(ranges, e, &mut MAX_PARTS.clone())
     }
 
-    fn equal(&self, ranges: &mut [Range], a: ExprId, b: ExprId) -> bool {
+    fn equal<S: Store>(&self, ranges: &mut S, a: ExprId, b: ExprId) -> bool {
         let (Some(x), Some(y)) = (self.value(ranges, a), self.value(ranges, b)) else { return true };
         let Some(both) = x.meet(y) else { return false };
         self.restrict(ranges, a, both) && self.restrict(ranges, b, both)
     }
 
     /// Takes the only value of `b` away from `a`, if it is at one end.
-    fn differ(&self, ranges: &mut [Range], a: ExprId, b: ExprId) -> bool {
+    fn differ<S: Store>(&self, ranges: &mut S, a: ExprId, b: ExprId) -> bool {
         let (Some(x), Some(y)) = (self.value(ranges, a), self.value(ranges, b)) else { return true };
         match y.as_point() {
             Some(y) if x == Range::point(y) => false,
@@ -311,7 +335,7 @@ impl<'p> Steps<'p> {
     }
 
     /// At least `by` less.
-    fn less(&self, ranges: &mut [Range], a: ExprId, b: ExprId, by: i128) -> bool {
+    fn less<S: Store>(&self, ranges: &mut S, a: ExprId, b: ExprId, by: i128) -> bool {
         let (Some(x), Some(y)) = (self.value(ranges, a), self.value(ranges, b)) else { return true };
         let (Some(x), Some(y)) =
             (x.meet(Range { hi: y.hi - by, ..x.hull(y) }), y.meet(Range { lo: x.lo + by, ..x.hull(y) }))
@@ -322,14 +346,14 @@ impl<'p> Steps<'p> {
     }
 
     /// Goes on only where an expression is in a range, as far as that says something about a register.
-    fn restrict(&self, ranges: &mut [Range], e: ExprId, to: Range) -> bool {
+    fn restrict<S: Store>(&self, ranges: &mut S, e: ExprId, to: Range) -> bool {
         let expr = &self.program.exprs[e];
         let (Scalar::Int(ty), Some(now)) = (expr.ty, self.value(ranges, e)) else { return true };
         let Some(to) = now.meet(to) else { return false };
         match expr.kind {
             ExprKind::Load(place) => {
                 if let Some(r) = self.register(place) {
-                    ranges[r as usize] = to;
+                    self.set(ranges, r, to);
                 }
                 true
             }
@@ -351,25 +375,25 @@ impl<'p> Steps<'p> {
     }
 
     /// What a step does to the ranges. Tells whether anything is left.
-    pub fn step(&self, ranges: &mut [Range], op: &Op) -> bool {
+    pub fn step<S: Store>(&self, ranges: &mut S, op: &Op) -> bool {
         match op {
             Op::Assume { cond } | Op::Check { cond, .. } => return self.assume(ranges, *cond, true),
             Op::Assign { dst, src } => match self.register(*dst) {
                 Some(r) => {
                     let value = self.value(ranges, *src);
-                    ranges[r as usize] = value.unwrap_or(self.all[r as usize]);
+                    self.set(ranges, r, value.unwrap_or(self.all[r as usize]));
                 }
                 None => self.forget(ranges, *dst),
             },
             Op::Zero { dst } => match self.register(*dst) {
-                Some(r) => ranges[r as usize] = Range::point(0),
+                Some(r) => self.set(ranges, r, Range::point(0)),
                 None => self.forget(ranges, *dst),
             },
             Op::Call { dst, callee, .. } => {
                 let external = matches!(callee, Callee::Direct(f) if self.program.funcs[*f].body.is_none());
-                for (r, (var, _)) in self.registers.iter().enumerate() {
+                for (r, (var, _)) in (0..).zip(&self.registers) {
                     if !external && self.program.vars[*var].kind == VarKind::Global {
-                        ranges[r] = self.all[r];
+                        self.set(ranges, r, self.all[r as usize]);
                     }
                 }
                 if let Some(dst) = dst {
@@ -379,7 +403,7 @@ impl<'p> Steps<'p> {
             Op::Copy { dst, .. } | Op::Havoc { dst, .. } | Op::Alloc { dst, .. } => self.forget(ranges, *dst),
             Op::Enter { var } | Op::Leave { var } => {
                 if let Some(r) = self.number[*var] {
-                    ranges[r as usize] = self.all[r as usize];
+                    self.set(ranges, r, self.all[r as usize]);
                 }
             }
             Op::Skip
@@ -393,12 +417,16 @@ impl<'p> Steps<'p> {
     }
 
     /// Anything may be in a place.
-    fn forget(&self, ranges: &mut [Range], place: PlaceId) {
+    fn forget<S: Store>(&self, ranges: &mut S, place: PlaceId) {
         if let Base::Var(var) = self.program.places[place].base
             && let Some(r) = self.number[var]
         {
-            ranges[r as usize] = self.all[r as usize];
+            self.set(ranges, r, self.all[r as usize]);
         }
+    }
+
+    fn set<S: Store>(&self, ranges: &mut S, register: u32, range: Range) {
+        ranges.set(register, range, self.all[register as usize]);
     }
 }
 

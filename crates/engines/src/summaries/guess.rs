@@ -52,7 +52,7 @@ pub fn contract(program: &Program, func: FuncId, samples: &Samples, level: Level
     let nothing = BTreeSet::new();
     let called = samples.called.get(&func).unwrap_or(&nothing);
     let returned = samples.returned.get(&func).unwrap_or(&nothing);
-    let mut contract = Contract { func, requires: Vec::new(), ensures: Vec::new() };
+    let mut contract = Contract::new(func, Vec::new(), Vec::new());
     if let Some(guess) = Guess::new(program, func) {
         contract.requires = guess.requires(called);
         let conditions = guess.conditions(program, func);
@@ -336,6 +336,9 @@ fn sum(terms: &[Term], call: &[i128]) -> i128 {
             let value = match t.value {
                 Value::Param(i) => call[i],
                 Value::Result => call[call.len() - 1],
+                Value::Before(_) | Value::After(_) => {
+                    unreachable!("what is observed is about functions that use no globals")
+                }
             };
             i128::from(t.factor) * t.modulus.map_or(value, |m| value % i128::from(m))
         })

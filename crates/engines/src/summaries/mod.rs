@@ -2,9 +2,9 @@
 //!
 //! Clauses that hold in all observed calls are guessed ([`guess`], [`samples`]). Then those that
 //! do not follow from the others are dropped, one after the other, until all that are left
-//! support one another: the program that [`palisade_task::contracts`] weaves of them has no way
-//! to violate one. If it also has no error, it has no recursion either, so that the other engines
-//! can prove it.
+//! support one another: the programs that [`palisade_task::contracts`] weaves of them have no way
+//! to violate one. If they also have no error, they have no recursion either, so that the other engines
+//! can prove them.
 
 mod guess;
 mod samples;
@@ -17,11 +17,12 @@ use crate::unroll::Unrolling;
 use crate::{Certificate, Engine, Outcome, Progress};
 use guess::Level;
 use palisade_base::Budget;
-use palisade_cfa::Program;
 use palisade_cfa::callgraph::CallGraph;
+use palisade_cfa::{EdgeId, Program};
+use palisade_evidence::Contracts;
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Terms};
 use palisade_task::Task;
-use palisade_task::contracts::{self, Claim, Clause, Contract, Value};
+use palisade_task::contracts::{self, Claim, Clause, Contract, Value, Weaving, Woven};
 use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
 
@@ -65,12 +66,8 @@ fn search(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Certi
         borrow(&task.source, &mut guessed, &samples);
         let contracts = supported(task, guessed, budget, progress)?;
         match prove(task, &contracts, level == Level::All, budget, progress) {
-            Ok((woven, proof)) => {
-                return Ok(Certificate::Contracts {
-                    contracts,
-                    woven: Box::new(woven),
-                    proof: Box::new(proof),
-                });
+            Ok(proofs) => {
+                return Ok(Certificate::Contracts(Contracts { contracts, forgetful: false, proofs }));
             }
             Err(why) => reason = why,
         }
@@ -129,27 +126,42 @@ fn supported(
 
 /// Clauses that the others do not support.
 fn broken(task: &Task, contracts: &[Contract], budget: &Budget) -> Result<FxHashSet<Claim>, String> {
-    let (woven, claims) = palisade_reduce::woven_task(task, contracts)?;
-    let claims: FxHashMap<_, _> = claims.into_iter().collect();
+    let weaving = Weaving::new(&task.source, contracts, false)?;
+    let mut broken = FxHashSet::default();
+    for function in [None].into_iter().chain((0..contracts.len()).map(Some)) {
+        let Woven { program, claims } = weaving.program_of(function);
+        let claims: FxHashMap<_, _> = claims.into_iter().collect();
+        let woven = palisade_reduce::woven_task(program).map_err(|error| error.to_string())?;
+        refute(&woven, &claims, &mut broken, budget)?;
+    }
+    Ok(broken)
+}
+
+/// Adds the claims that a woven program violates.
+fn refute(
+    woven: &Task,
+    claims: &FxHashMap<EdgeId, Claim>,
+    broken: &mut FxHashSet<Claim>,
+    budget: &Budget,
+) -> Result<(), String> {
     let mut terms = Terms::new();
     let mut solver = BvSolver::new();
     solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
-    let mut unrolling = Unrolling::new(&woven, &mut terms);
+    let mut unrolling = Unrolling::new(woven, &mut terms);
     unrolling.run(&mut terms, PASSES, budget).map_err(|stop| stop.to_string())?;
     let mut open: Vec<_> = unrolling
         .take_errors()
         .into_iter()
         .filter_map(|r| Some((*claims.get(&woven.error_at(r.loc)?.check)?, r.guard)))
         .collect();
-    let mut broken = FxHashSet::default();
     loop {
         open.retain(|(claim, _)| !broken.contains(claim));
         let any = terms.or_all(open.iter().map(|(_, guard)| *guard));
         if terms.bool_value(any) == Some(false) {
-            return Ok(broken);
+            return Ok(());
         }
         match solver.check(&mut terms, &[any]) {
-            Answer::Unsat => return Ok(broken),
+            Answer::Unsat => return Ok(()),
             Answer::Unknown(why) => return Err(why.to_string()),
             Answer::Sat => {}
         }
@@ -163,23 +175,42 @@ fn broken(task: &Task, contracts: &[Contract], budget: &Budget) -> Result<FxHash
     }
 }
 
-/// Proves the program with the contracts in place of the calls.
+/// Proves the programs with the contracts in place of the calls.
 fn prove(
     task: &Task,
     contracts: &[Contract],
     insist: bool,
     budget: &Budget,
     progress: &Progress<'_>,
+) -> Result<Vec<(Task, Certificate)>, String> {
+    let weaving = Weaving::new(&task.source, contracts, false)?;
+    let functions = [None].into_iter().chain((0..contracts.len()).map(Some));
+    let proved = functions.map(|function| {
+        let woven = palisade_reduce::woven_task(weaving.program_of(function).program);
+        let woven = woven.map_err(|error| error.to_string())?;
+        // The last one may search for long.
+        let engines: &[&dyn Engine] = match (has_loops(&woven), insist) {
+            (false, _) => &[&Bmc],
+            (true, false) => &[&Houdini],
+            (true, true) => &[&Houdini, &KInduction],
+        };
+        prove_one(woven, engines, budget, progress)
+    });
+    proved.collect()
+}
+
+/// Whether a task has loops.
+pub(crate) fn has_loops(task: &Task) -> bool {
+    task.program.analyse().loop_heads(task.program.entry).next().is_some()
+}
+
+/// Proves a program with contracts by the first engine that can.
+pub(crate) fn prove_one(
+    woven: Task,
+    engines: &[&dyn Engine],
+    budget: &Budget,
+    progress: &Progress<'_>,
 ) -> Result<(Task, Certificate), String> {
-    let (woven, _) = palisade_reduce::woven_task(task, contracts)?;
-    let graph = woven.program.analyse();
-    let loops = graph.loop_heads(woven.program.entry).next().is_some();
-    // The last one may search for long.
-    let engines: &[&dyn Engine] = match (loops, insist) {
-        (false, _) => &[&Bmc],
-        (true, false) => &[&Houdini],
-        (true, true) => &[&Houdini, &KInduction],
-    };
     let mut reason = String::new();
     let board = Board::default();
     for engine in engines {
