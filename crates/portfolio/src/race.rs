@@ -4,7 +4,8 @@
 //! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. All have a short turn first, one
 //! after the other, so that what is easily found is found by the same one every time. Then turns are given by stride
 //! scheduling: the next is who had the least time in relation to its weight. Who goes on after its turn pays for
-//! that, too. Who is about to finish may ask the others to wait.
+//! that, too. A processor is rather left alone than given to who already had its share: time limits are about
+//! processor time, and there may be many to share it. Who is about to finish may ask the others to wait.
 
 use palisade_base::{Budget, Stop};
 use std::path::PathBuf;
@@ -165,7 +166,7 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
         while result.is_none() && budget.stopped().is_none() {
             while let (None, Some(i)) = (alone, next(&all)) {
                 let running = all.iter().filter(|r| r.is_running()).count();
-                if running >= if all[i].is_new() { 1 } else { processors } {
+                if running >= if all[i].is_new() { 1 } else { processors } || !is_due(&all, i) {
                     break;
                 }
                 late = 0;
@@ -241,6 +242,12 @@ fn next<T>(all: &[Racer<'_, T>]) -> Option<usize> {
     first.or_else(|| waiting().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i))
 }
 
+/// Whether it would also be the next if there were one processor only, and who runs had had its turn.
+fn is_due<T>(all: &[Racer<'_, T>], i: usize) -> bool {
+    let after_this_turn = |r: &Racer<'_, T>| r.price() + TURN.as_secs_f64() / r.weight;
+    all.iter().filter(|r| r.is_running()).all(|r| all[i].price() <= after_this_turn(r))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,6 +305,28 @@ mod tests {
         let asks = Runner { name: "asks", weight: 1, at_once: 0, work: asks };
         assert_eq!(race(vec![asks, other(), other(), other()], &Budget::unlimited()).0, Some(0));
         assert!(counter.load(Ordering::Relaxed) > 0);
+    }
+
+    /// Also where there is a processor for everybody.
+    #[test]
+    fn nobody_gets_more_than_its_share() {
+        let budget = Budget::unlimited();
+        let runners = [8, 1].map(|weight| {
+            runner(weight, |own: &Budget| {
+                while own.stopped().is_none() {
+                    std::hint::spin_loop();
+                }
+                None::<()>
+            })
+        });
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_secs(4));
+                budget.stop(Stop::Time);
+            });
+            let (_, times) = race(runners.into(), &budget);
+            assert!(times[1] > Duration::ZERO && times[0] > 4 * times[1], "{times:?}");
+        });
     }
 
     #[test]
