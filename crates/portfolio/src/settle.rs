@@ -323,7 +323,7 @@ fn run(
         let larger = if rank + 1 < tasks.len() { SMALLER } else { 1 };
         for Analysis { engine, .. } in analyses {
             if engine.looks_at_source() && task.outlined && whole
-                || !engine.looks_at_source() && task.is_unfollowed()
+                || !engine.looks_at_source() && task.unfollowed
             {
                 continue;
             }

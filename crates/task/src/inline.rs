@@ -43,6 +43,7 @@ pub fn inline(source: &Arc<Program>, recursion: usize, max_edges: usize) -> Resu
             recursion,
             recursion_cut: false,
             outlined: false,
+            unfollowed: false,
             origin: Origin::default(),
         },
         recursion,

@@ -45,6 +45,8 @@ pub struct Task {
     /// Whether functions that cannot fail do here whatever they might: runs of the task need not be runs of the
     /// program.
     pub outlined: bool,
+    /// Whether nothing of the program is followed ([`Task::unfollowed`]).
+    pub unfollowed: bool,
     /// Where locations and edges came from.
     pub origin: Origin,
 }
@@ -133,13 +135,9 @@ impl Task {
             recursion: 0,
             recursion_cut: false,
             outlined: false,
+            unfollowed: true,
             origin,
         }
-    }
-
-    /// Whether nothing of the program is followed ([`Task::unfollowed`]).
-    pub fn is_unfollowed(&self) -> bool {
-        self.cuts.binary_search(&self.body().entry).is_ok()
     }
 
     /// A new location beside another one.
@@ -184,6 +182,7 @@ impl Task {
             recursion: self.recursion,
             recursion_cut: self.recursion_cut,
             outlined: self.outlined,
+            unfollowed: self.unfollowed,
             origin,
         }
     }

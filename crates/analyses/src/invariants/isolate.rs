@@ -81,6 +81,7 @@ impl<'p> Isolator<'p> {
             recursion: 0,
             recursion_cut: false,
             outlined: false,
+            unfollowed: false,
             origin,
         };
         let mut builder = Builder { isolator: self, task, temps: FxHashMap::default(), used: Vec::new() };
