@@ -32,8 +32,9 @@ enum Known {
 
 /// Uses all facts. Tells whether something changed.
 pub fn propagate(task: &mut Task) -> bool {
+    let homes = pointed_at_first(&mut task.program);
     let program = &task.program;
-    let Some(facts) = Facts::collect(program) else { return false };
+    let Some(facts) = Facts::collect(program, &homes) else { return false };
     let graph = program.analyse();
     let at = facts.solve(program, &graph, task.body().entry);
     let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
@@ -108,23 +109,27 @@ struct Facts {
 }
 
 impl Facts {
-    /// All facts of a program; `None` if they are too many to be solved.
-    fn collect(program: &Program) -> Option<Facts> {
+    /// All facts of a program, given the places of variables that pointers hold at the start; `None` if they are too
+    /// many to be solved.
+    fn collect(program: &Program, homes: &FxHashMap<VarId, PlaceId>) -> Option<Facts> {
         let mut facts = Facts::default();
         for (var, v) in program.vars.iter_enumerated() {
             if let (Init::Image(items), Some(scalar)) = (&v.init, register(program, var)) {
                 let value = match items.as_slice() {
-                    [] => Some(0),
+                    [] => Some(Known::Bits(0)),
                     // The image does not know of signs.
                     [InitItem { offset: 0, value: InitValue::Int(t, bits) }]
                         if scalar.int().is_some_and(|own| own.bits == t.bits) =>
                     {
-                        Some(*bits)
+                        Some(Known::Bits(*bits))
+                    }
+                    [InitItem { offset: 0, value: InitValue::Addr(to, 0) }] if scalar == Scalar::Ptr => {
+                        homes.get(to).copied().map(Known::Addr)
                     }
                     _ => None,
                 };
-                if let Some(bits) = value {
-                    let number = facts.add(program, Fact { var, value: Known::Bits(bits) });
+                if let Some(value) = value {
+                    let number = facts.add(program, Fact { var, value });
                     facts.initial.push(number);
                 }
             }
@@ -220,6 +225,33 @@ impl Facts {
             set.insert(self.number[&fact]);
         }
     }
+}
+
+/// The places of the variables whose addresses registers hold at the start.
+fn pointed_at_first(program: &mut Program) -> FxHashMap<VarId, PlaceId> {
+    let mut wanted: BTreeSet<VarId> = BTreeSet::new();
+    for (var, v) in program.vars.iter_enumerated() {
+        if let (Init::Image(items), Some(Scalar::Ptr)) = (&v.init, register(program, var))
+            && let [InitItem { offset: 0, value: InitValue::Addr(to, 0) }] = items.as_slice()
+        {
+            wanted.insert(*to);
+        }
+    }
+    let mut homes = FxHashMap::default();
+    for (id, place) in program.places.iter_enumerated() {
+        if let Base::Var(var) = place.base
+            && wanted.contains(&var)
+            && place.path.is_empty()
+            && place.bits.is_none()
+            && place.ty == program.vars[var].ty
+        {
+            homes.entry(var).or_insert(id);
+        }
+    }
+    for var in wanted {
+        homes.entry(var).or_insert_with(|| program.var_place(var));
+    }
+    homes
 }
 
 /// The type of a variable that is a register.

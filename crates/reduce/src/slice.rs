@@ -11,6 +11,7 @@ pub fn slice(task: &mut Task) -> bool {
     changed |= drop_safe(task);
     changed |= drop_unused(task);
     changed |= drop_choices(task);
+    drop_images(&mut task.program);
     registers(&mut task.program);
     changed
 }
@@ -134,6 +135,43 @@ fn drop_choices(task: &mut Task) -> bool {
         }
     }
     changed
+}
+
+/// What globals hold at the start that nothing uses any more, and that no pointer leads to. A pointer among them no
+/// longer keeps what it points to from being a register. Functions that nobody has may know globals by name.
+fn drop_images(p: &mut Program) {
+    let unknown = |callee: Callee| match callee {
+        Callee::Direct(f) => p.funcs[f].body.is_none() && !p.funcs[f].effect.is_harmless(),
+        Callee::Indirect(_) => true,
+    };
+    if p.edges.iter().any(|e| matches!(e.op, Op::Call { callee, .. } if unknown(callee))) {
+        return;
+    }
+    let mut used: FxHashSet<VarId> = FxHashSet::default();
+    for edge in &p.edges {
+        p.visit_op(&edge.op, &mut |u| {
+            if let Use::Read(place) | Use::Write(place) | Use::Address(place) = u
+                && let Base::Var(var) = p.places[place].base
+            {
+                used.insert(var);
+            }
+        });
+    }
+    let mut todo: Vec<VarId> = used.iter().copied().collect();
+    while let Some(var) = todo.pop() {
+        let Init::Image(items) = &p.vars[var].init else { continue };
+        todo.extend(items.iter().filter_map(|item| match item.value {
+            InitValue::Addr(to, _) if used.insert(to) => Some(to),
+            _ => None,
+        }));
+    }
+    for var in p.vars.ids() {
+        if let Init::Image(items) = &mut p.vars[var].init
+            && !used.contains(&var)
+        {
+            items.retain(|item| !matches!(item.value, InitValue::Addr(..)));
+        }
+    }
 }
 
 /// Variables whose address is no longer taken become registers.

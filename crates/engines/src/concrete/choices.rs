@@ -53,9 +53,14 @@ impl Dictionary {
     }
 }
 
-/// The constants that variables are compared with which take an input.
+/// How many numbers above the least bound of a variable are tried beside the bounds.
+const ABOVE: i128 = 3;
+
+/// The constants that variables are compared with which take an input. Where such a variable has bounds, numbers right
+/// above the least one are among them: of a range whose other end is far away they make the shortest runs.
 fn compared(program: &Program) -> FxHashMap<EdgeId, Vec<u128>> {
     let mut by_variable: FxHashMap<VarId, Vec<u128>> = FxHashMap::default();
+    let mut least: FxHashMap<VarId, (i128, IntTy)> = FxHashMap::default();
     let variable = |e: ExprId| match program.exprs[e].kind {
         ExprKind::Load(place) => match &program.places[place] {
             Place { base: Base::Var(var), path, .. } if path.is_empty() => Some(*var),
@@ -64,12 +69,23 @@ fn compared(program: &Program) -> FxHashMap<EdgeId, Vec<u128>> {
         _ => None,
     };
     for expr in &program.exprs {
-        let ExprKind::Cmp(_, a, b) = expr.kind else { continue };
+        let ExprKind::Cmp(op, a, b) = expr.kind else { continue };
         for (x, c) in [(a, b), (b, a)] {
             if let (Some(var), &ExprKind::Int(bits)) = (variable(x), &program.exprs[c].kind) {
                 by_variable.entry(var).or_default().push(bits);
+                if let (CmpOp::Lt | CmpOp::Le, Scalar::Int(ty)) = (op, program.exprs[c].ty) {
+                    let bound = ty.decode(bits);
+                    let known = least.entry(var).or_insert((bound, ty));
+                    known.0 = known.0.min(bound);
+                }
             }
         }
+    }
+    for (var, (bound, ty)) in least {
+        let above = (1..=ABOVE)
+            .map(|by| bound.saturating_add(by))
+            .filter(|v| ty.decode(ty.truncate(*v as u128)) == *v);
+        by_variable.entry(var).or_default().extend(above.map(|v| ty.truncate(v as u128)));
     }
     let mut found = FxHashMap::default();
     for (id, edge) in program.edges.iter_enumerated() {

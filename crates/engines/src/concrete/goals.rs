@@ -57,6 +57,10 @@ impl Goals {
                         shift(choices, x, by, out);
                         shift(choices, y, by.wrapping_neg(), out);
                     }
+                    // An index that is too large: the last one has been tried, the first one is next.
+                    if wanted && matches!(op, CmpOp::Lt | CmpOp::Le) && 0 < y && y <= x {
+                        clear(choices, x, out);
+                    }
                 }
                 Atom::Overflow(op, a, b) => {
                     let Scalar::Int(ty) = state.program().exprs[a].ty else { continue };
@@ -142,6 +146,15 @@ fn differences(op: CmpOp, x: i128, y: i128, wanted: bool) -> Vec<i128> {
         (CmpOp::Lt, true) => vec![by.wrapping_sub(1)],
         (CmpOp::Le, true) | (CmpOp::Lt, false) => vec![by],
         (CmpOp::Le, false) => vec![by.wrapping_add(1)],
+    }
+}
+
+/// Makes the latest choice zero that has a value.
+fn clear(choices: &[Choice], value: i128, out: &mut Vec<(usize, u128)>) {
+    let from = choices.len().saturating_sub(WINDOW);
+    let latest = choices.iter().enumerate().skip(from).rev().find(|(_, c)| c.value == value);
+    if let Some((at, Choice { ty: Scalar::Int(_), .. })) = latest {
+        out.push((at, 0));
     }
 }
 

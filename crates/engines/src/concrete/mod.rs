@@ -34,6 +34,11 @@ const FIRST_STEPS: u64 = 6_000;
 const ONLY_RUN_STEPS: u64 = 300_000_000;
 /// Steps of one guided run.
 const GUIDED_STEPS: u64 = 200_000;
+/// After so many rounds come guided runs that are short, and the steps of each and of all of them: what is near needs
+/// no long runs, which a number of passes that is an input makes of most.
+const ROUNDS_BEFORE: usize = 2;
+const SHORT_STEPS: u64 = 10_000;
+const SHORT_GUIDED: u64 = 10_000_000;
 /// The search ends when it has found nothing new for as many steps, and for as many as it had taken until then.
 const PATIENCE: u64 = 60_000_000;
 /// What a run costs besides its steps, in steps.
@@ -215,7 +220,14 @@ impl<'p> Search<'p> {
     }
 
     fn run(&mut self, budget: &Budget, progress: &Progress<'_>) -> Outcome {
-        for (runs, step_limit) in ROUNDS {
+        for (round, (runs, step_limit)) in ROUNDS.into_iter().enumerate() {
+            if round == ROUNDS_BEFORE && self.asked {
+                progress(format_args!("short guided runs"));
+                let until = self.steps + SHORT_GUIDED;
+                if let Some(outcome) = self.guided(SHORT_STEPS, &|steps, _| steps < until, budget) {
+                    return outcome;
+                }
+            }
             progress(format_args!("{runs} runs of {step_limit} steps"));
             match self.round((runs, step_limit), u64::MAX, budget) {
                 Ok(None) => {}
@@ -227,22 +239,35 @@ impl<'p> Search<'p> {
             return Outcome::Unknown("nothing can be varied".into());
         }
         progress(format_args!("guided runs"));
-        let mut interp = Interp::new(self.program, config(GUIDED_STEPS, budget));
+        let patient = |steps: u64, last: u64| steps - last < PATIENCE.max(last);
+        let outcome = self.guided(GUIDED_STEPS, &patient, budget);
+        outcome.unwrap_or_else(|| Outcome::Unknown(format!("no run of {} went wrong", self.runs)))
+    }
+
+    /// Guided runs of at most so many steps each, as long as it is worth it after the steps of all runs, and those until
+    /// something new was found; what one of them settles.
+    fn guided(
+        &mut self,
+        step_limit: u64,
+        worth: &dyn Fn(u64, u64) -> bool,
+        budget: &Budget,
+    ) -> Option<Outcome> {
+        let mut interp = Interp::new(self.program, config(step_limit, budget));
         let mut last = self.steps;
-        while self.steps - last < PATIENCE.max(last) {
+        while worth(self.steps, last) {
             if let Err(stop) = budget.check() {
-                return Outcome::Unknown(stop.to_string());
+                return Some(Outcome::Unknown(stop.to_string()));
             }
             let start = self.next();
             let (new, outcome) = self.one(&mut interp, &start);
-            if let Some(outcome) = outcome {
+            if outcome.is_some() {
                 return outcome;
             }
             if new {
                 last = self.steps;
             }
         }
-        Outcome::Unknown(format!("no run of {} went wrong", self.runs))
+        None
     }
 
     /// Runs from the start of at most so many steps each, until the search has taken `all` steps; what one of
