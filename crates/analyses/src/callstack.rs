@@ -147,7 +147,7 @@ impl Cpa for CallStack<'_> {
         out: &mut Successors<Stack>,
     ) -> Result<(), Halt> {
         match step.kind {
-            StepKind::Local | StepKind::Fail => out.push(*state),
+            StepKind::Local | StepKind::Fail | StepKind::Block(_) => out.push(*state),
             StepKind::Enter(_) => out.push(self.push(*state, step.edge)),
             StepKind::Leave(_) => match self.frame(*state) {
                 Some(frame) if frame.site == step.edge => out.push(frame.below),

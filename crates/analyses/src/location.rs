@@ -2,8 +2,10 @@
 
 use palisade_base::IdxVec;
 use palisade_cfa::callgraph::CallGraph;
-use palisade_cfa::{EdgeId, FuncId, LocId, Op, Program};
+use palisade_cfa::{EdgeId, FuncId, Graph, LocId, Op, Program};
 use palisade_cpa::*;
+use palisade_task::Task;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The program counter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -35,6 +37,8 @@ pub struct Location<'p> {
     /// For each function with a body, the calls that may enter it.
     callers: IdxVec<FuncId, Vec<EdgeId>>,
     errors: Vec<LocId>,
+    /// The blocks that begin at a cut point, where steps are blocks.
+    blocks: Option<FxHashMap<LocId, Vec<Step>>>,
 }
 
 impl<'p> Location<'p> {
@@ -54,7 +58,43 @@ impl<'p> Location<'p> {
                 targets[id] = Some((bodies, others));
             }
         }
-        Location { program, forward: true, calls, targets, callers, errors: errors.to_vec() }
+        Location { program, forward: true, calls, targets, callers, errors: errors.to_vec(), blocks: None }
+    }
+
+    /// The locations of a task by large blocks: the program's start, loop heads, and what must not be reached;
+    /// a step takes all loop-free paths from one to the next.
+    pub fn of_blocks(task: &'p Task, graph: &Graph) -> Self {
+        let program = &task.program;
+        let mut errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).collect();
+        errors.extend(&task.cuts);
+        let mut blocks = FxHashMap::default();
+        let mut open = vec![task.body().entry];
+        while let Some(start) = open.pop() {
+            if blocks.contains_key(&start) {
+                continue;
+            }
+            let mut ends = Vec::new();
+            let mut seen = FxHashSet::default();
+            // A block leaves its start even if that is a loop head.
+            let mut work = if task.is_end(start) { Vec::new() } else { vec![start] };
+            while let Some(loc) = work.pop() {
+                for (_, edge) in program.out_edges(loc) {
+                    if !seen.insert(edge.dst) {
+                    } else if graph.is_loop_head(edge.dst) || task.is_end(edge.dst) {
+                        ends.push(edge.dst);
+                    } else {
+                        work.push(edge.dst);
+                    }
+                }
+            }
+            // Errors first: they end a search.
+            ends.sort_unstable_by_key(|&end| (!task.is_end(end), end));
+            open.extend(ends.iter().filter(|&&end| !task.is_end(end)));
+            let first = program.locs[start].out.first();
+            let step = |to| first.map(|&edge| Step { edge, kind: StepKind::Block(to) });
+            blocks.insert(start, ends.into_iter().filter_map(step).collect());
+        }
+        Location { blocks: Some(blocks), ..Location::new(program, Calls::StepOver, &errors) }
     }
 
     /// Follows edges backward inside functions, taking calls as one step.
@@ -128,6 +168,10 @@ impl Cpa for Location<'_> {
 
     fn steps(&mut self, state: &Position, site: ReturnSite, out: &mut Vec<Step>) {
         match *state {
+            Position::At(loc) if self.blocks.is_some() => {
+                let blocks = self.blocks.iter().filter_map(|blocks| blocks.get(&loc));
+                out.extend(blocks.flatten());
+            }
             Position::At(loc) if self.forward => {
                 let here = &self.program.locs[loc];
                 here.out.iter().for_each(|&e| self.push_steps(e, out));
@@ -160,6 +204,7 @@ impl Cpa for Location<'_> {
             StepKind::Fail => (edge.src, Position::Failed(step.edge)),
             StepKind::Enter(f) => (edge.src, Position::At(body(f).entry)),
             StepKind::Leave(f) => (body(f).exit, Position::At(edge.dst)),
+            StepKind::Block(to) => (edge.src, Position::At(to)),
         };
         if *state == Position::Anywhere {
             out.push(Position::Anywhere);

@@ -59,6 +59,7 @@ impl<'p> Observers<'p> {
             StepKind::Local => Moment::Whole,
             StepKind::Enter(f) => Moment::Enter(f),
             StepKind::Leave(_) => Moment::Leave,
+            StepKind::Block(_) => return Matches::Maybe,
         };
         if trigger.happens(self.program, step.edge, moment) {
             return Matches::Yes;

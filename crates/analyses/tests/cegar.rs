@@ -25,7 +25,7 @@ impl<'p> Refiner<Values<'p>> for FromPath<'p> {
         exploration: &mut Exploration<Values<'p>>,
         target: NodeId,
         _: &Budget,
-    ) -> Result<Refinement<((), Tracked)>, Halt> {
+    ) -> Result<Refinement<<Values<'p> as AbstractDomain>::State, ((), Tracked)>, Halt> {
         self.rounds += 1;
         let path = exploration.reached().path_to(target);
         let mut state = exploration.cpa_mut().right.initial();

@@ -248,8 +248,9 @@ fn predicates_cover() {
                 for c in &conditions {
                     predicate.track(*c).unwrap();
                 }
+                // The variables are globals that start at zero: one state.
                 let initial = predicate.initial(&precision).unwrap();
-                (predicate, initial)
+                (predicate, initial[0])
             });
         }
     }

@@ -50,6 +50,7 @@ enum Narrowed<S> {
 pub struct Exploration<C: Cpa> {
     cpa: C,
     reached: Reached<C>,
+    order: Order,
     waitlist: Waitlist,
     targets: Vec<NodeId>,
     /// An initial state that is an error, until it was told of.
@@ -76,21 +77,34 @@ impl<C: Cpa> Exploration<C> {
         let mut this = Exploration {
             cpa,
             reached: Reached::new(listing),
-            waitlist: Waitlist::new(order),
+            waitlist: Waitlist::new(order.clone()),
+            order,
             targets: Vec::new(),
             initial_target: None,
             expanded: 0,
             steps: Vec::new(),
             successors: Successors::new(),
         };
-        for (state, precision) in initial {
-            let precision = this.reached.intern_precision(precision);
-            let partition = this.reached.partition_of(this.cpa.key(&state));
-            let root = this.reached.insert(&mut this.cpa, partition, state, None, precision);
-            this.enqueue(root);
-        }
-        this.initial_target = this.targets.first().copied();
+        this.begin(initial);
         this
+    }
+
+    fn begin(&mut self, initial: impl IntoIterator<Item = (C::State, C::Precision)>) {
+        for (state, precision) in initial {
+            let precision = self.reached.intern_precision(precision);
+            let partition = self.reached.partition_of(self.cpa.key(&state));
+            let root = self.reached.insert(&mut self.cpa, partition, state, None, precision);
+            self.enqueue(root);
+        }
+        self.initial_target = self.targets.first().copied();
+    }
+
+    /// Forgets what was reached and begins again. The analysis keeps what it knows.
+    pub fn restart(&mut self, initial: impl IntoIterator<Item = (C::State, C::Precision)>) {
+        self.reached = Reached::new(self.reached.is_listing());
+        self.waitlist = Waitlist::new(self.order.clone());
+        self.targets.clear();
+        self.begin(initial);
     }
 
     /// Gives the analysis back.

@@ -7,7 +7,7 @@ use crate::reached::NodeId;
 use palisade_base::Budget;
 
 /// What a refiner found out about an abstract error path.
-pub enum Refinement<P> {
+pub enum Refinement<S, P> {
     /// The path is one of the program.
     Feasible,
     /// The path is spurious. The subtree from `from` on (a node of the path) is explored again with
@@ -18,6 +18,8 @@ pub enum Refinement<P> {
         /// The precision for what is explored again.
         precision: P,
     },
+    /// The path is spurious, and everything is explored again from these initial states with their precisions.
+    Again(Vec<(S, P)>),
     /// The path is spurious or not known to be feasible, and the refiner has no better precision.
     Stuck(String),
 }
@@ -30,7 +32,7 @@ pub trait Refiner<C: Cpa> {
         exploration: &mut Exploration<C>,
         target: NodeId,
         budget: &Budget,
-    ) -> Result<Refinement<C::Precision>, Halt>;
+    ) -> Result<Refinement<C::State, C::Precision>, Halt>;
 }
 
 /// How the loop ended.
@@ -65,6 +67,7 @@ pub fn cegar<C: Cpa>(
         match refiner.refine(exploration, target, budget) {
             Ok(Refinement::Feasible) => return Verdict::Unsafe(target),
             Ok(Refinement::Spurious { from, precision }) => exploration.remove_subtree(from, precision),
+            Ok(Refinement::Again(initial)) => exploration.restart(initial),
             Ok(Refinement::Stuck(why)) => return Verdict::Unknown(Halt::Limit(why)),
             Err(halt) => return Verdict::Unknown(halt),
         }

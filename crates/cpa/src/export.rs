@@ -45,6 +45,7 @@ fn label(program: &Program, step: &Step) -> String {
         StepKind::Fail => format!("fails: {op}"),
         StepKind::Enter(f) => format!("enter {}: {op}", program.funcs[f].name),
         StepKind::Leave(f) => format!("leave {}: {op}", program.funcs[f].name),
+        StepKind::Block(to) => format!("all paths to {to}"),
     }
 }
 

@@ -33,12 +33,14 @@ pub struct Product<A, B> {
     pub reduced: bool,
     /// Whether a left component also covers what the right one implies: the order uses ≼.
     pub compares: bool,
+    /// The termination check, if it is not what the components ask for.
+    pub stop: Option<StopOp>,
 }
 
 impl<A: Cpa, B: Cpa> Product<A, B> {
     /// A composite that strengthens and merges where both components agree.
     pub fn new(left: A, right: B) -> Self {
-        Product { left, right, merge: ProductMerge::Agree, reduced: true, compares: false }
+        Product { left, right, merge: ProductMerge::Agree, reduced: true, compares: false, stop: None }
     }
     /// The same with another merge operator.
     pub fn merging(self, merge: ProductMerge) -> Self {
@@ -48,6 +50,11 @@ impl<A: Cpa, B: Cpa> Product<A, B> {
     /// states apart by key, class or digest.
     pub fn comparing(self) -> Self {
         Product { compares: true, ..self }
+    }
+    /// The same with another termination check. stop^join asks for joins that are unions, see
+    /// [`StopOp::Joined`]; components whose states are told apart by key need not.
+    pub fn stopping(self, stop: StopOp) -> Self {
+        Product { stop: Some(stop), ..self }
     }
     /// The same without strengthening.
     pub fn direct(self) -> Self {
@@ -199,8 +206,11 @@ impl<A: Cpa, B: Cpa> Cpa for Product<A, B> {
     }
 
     /// stop^join of the product would need a power-set product, so a component that joins only
-    /// does so when it runs alone.
+    /// does so when it runs alone, or where it is known that it may.
     fn stop_op(&self) -> StopOp {
+        if let Some(stop) = self.stop {
+            return stop;
+        }
         match (self.left.stop_op(), self.right.stop_op()) {
             (StopOp::Never, _) | (_, StopOp::Never) => StopOp::Never,
             _ => StopOp::Separate,

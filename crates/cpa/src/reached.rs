@@ -96,6 +96,11 @@ impl<C: Cpa> Reached<C> {
         }
     }
 
+    /// Whether the states of a partition can be visited one by one.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.listing
+    }
+
     /// The number of reached states.
     pub fn len(&self) -> usize {
         self.live

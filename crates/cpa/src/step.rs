@@ -1,9 +1,10 @@
 //! One step of an exploration: a CFA edge, and how it is taken.
 //!
 //! A call of a function with a body is two steps, one into the body and one back out of it; a
-//! check is two steps as well, one for each outcome.
+//! check is two steps as well, one for each outcome. An analysis of formulas may take many edges at once, as
+//! one block.
 
-use palisade_cfa::{EdgeId, FuncId};
+use palisade_cfa::{EdgeId, FuncId, LocId};
 
 /// How an edge is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -18,6 +19,10 @@ pub enum StepKind {
     Enter(FuncId),
     /// From the exit of this function back to the destination of the call.
     Leave(FuncId),
+    /// All loop-free paths at once from the edge's source to this location, whatever edge they begin with: a
+    /// block. Only for components that look at paths as formulas; where there is one that looks at single
+    /// operations, steps are edges.
+    Block(LocId),
 }
 
 /// A CFA edge, and how it is taken.

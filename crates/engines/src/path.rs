@@ -1,9 +1,11 @@
 //! Makes a counterexample of a path: the solver finds values for everything the program leaves
 //! open along it.
 
-use crate::{Chosen, Counterexample};
+use crate::{Chosen, Counterexample, Outcome};
+use palisade_analyses::predicate::steps::Steps;
 use palisade_base::Budget;
 use palisade_cfa::{EdgeId, Scalar};
+use palisade_cpa::Step;
 use palisade_encode::regions::CellKind;
 use palisade_encode::{Contents, Encoder};
 use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Model, Solver, Terms, Value};
@@ -11,12 +13,33 @@ use palisade_task::Task;
 
 /// Solves the path of a task's edges from the entry on; there is nothing if no run takes it.
 pub fn solve_path(task: &Task, path: &[EdgeId], budget: &Budget) -> Result<Option<Counterexample>, String> {
+    let path: Vec<Step> = path.iter().copied().map(Step::local).collect();
+    solve(task, &Steps::of_edges(&task.program, budget), &path)
+}
+
+/// What a path of edges or blocks to an error or cut settles, if a run takes it.
+pub fn outcome_of(task: &Task, path: &[Step], budget: &Budget) -> Outcome {
+    let graph = task.program.analyse();
+    let steps = Steps::of_blocks(task, &graph, budget);
+    let end = path.last().map_or(task.body().entry, |last| steps.end(last));
+    if task.error_at(end).is_none() {
+        return Outcome::Unknown("a call that is not followed is reached".into());
+    }
+    match solve(task, &steps, path) {
+        Ok(Some(found)) => Outcome::Bug(found),
+        Ok(None) => Outcome::Unknown("the path is infeasible".into()),
+        Err(why) => Outcome::Unknown(why),
+    }
+}
+
+fn solve(task: &Task, steps: &Steps<'_>, path: &[Step]) -> Result<Option<Counterexample>, String> {
+    let budget = steps.budget();
     let mut terms = Terms::new();
     let mut encoder = Encoder::new(&task.program, &mut terms);
     let mut state = encoder.initial_state(&mut terms);
-    for &edge in path {
+    for step in path {
         budget.check().map_err(|stop| stop.to_string())?;
-        match encoder.step(&mut terms, &state, edge) {
+        match steps.after(&mut encoder, &mut terms, &state, step).map_err(|stop| stop.to_string())? {
             Some(next) => state = next,
             None => return Ok(None),
         }

@@ -4,8 +4,10 @@ use palisade_base::Budget;
 use palisade_check::court::Court;
 use palisade_domains::Domain;
 use palisade_engines::board::Board;
+use palisade_engines::composite::Composite;
 use palisade_engines::kinduction::KInduction;
 use palisade_engines::numeric::AbstractInterpretation;
+use palisade_engines::predicate::Predicates;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_task::Task;
 
@@ -98,6 +100,41 @@ fn explicit_values_cover_a_state_machine() {
     }
     let wrong = MACHINE.replace("state != 3", "state != 4");
     assert!(matches!(outcome(&palisade_engines::value::ExplicitValues, &wrong), Outcome::Bug(_)));
+}
+
+/// One loop head that is the entry, with any values to begin with.
+const AT_ENTRY: &str = "model ilp32; global x: i32 = ?; global y: i32 = 0; fn main() -> i32 { local in: i32;
+    loop head -> h0: check assertion y != 1; h0 -> b: input in; b -> c: assume in == x; b -> d: assume !(in == x);
+    c -> head: y = 2; d -> head: skip; } entry main;";
+
+#[test]
+fn predicates_over_blocks_and_along_edges_agree() {
+    let count = COUNT.replace("1000", "3");
+    let wrong = [count.replace("i <= 3;", "i < 3;"), MACHINE.replace("state != 3", "state != 4")];
+    let programs =
+        [(&*count, true), (MACHINE, true), (AT_ENTRY, true), (&wrong[0], false), (&wrong[1], false)];
+    let composite = |text: &str| Box::new(Composite::parse(text).unwrap()) as Box<dyn Engine>;
+    for (text, safe) in programs {
+        let engines = [
+            Box::new(Predicates::default()) as Box<dyn Engine>,
+            composite("location+predicate"),
+            composite("location+predicate stop=join"),
+            composite("location+cartesian"),
+            // What looks at single operations makes steps of edges.
+            composite("location+predicate+sign"),
+            composite("location+cartesian+explicit merge=equal"),
+        ];
+        for engine in engines {
+            match outcome(&*engine, text) {
+                Outcome::Proof(_) => assert!(safe, "{}: {text}", engine.name()),
+                Outcome::Bug(_) => assert!(!safe, "{}: {text}", engine.name()),
+                Outcome::Unknown(_) => {}
+            }
+        }
+    }
+    for text in [COUNT, MACHINE, AT_ENTRY] {
+        assert!(matches!(outcome(&Predicates::default(), text), Outcome::Proof(_)), "{text}");
+    }
 }
 
 /// A state machine with a number that takes many values, of which the program asks for one bound only.

@@ -5,9 +5,13 @@ use super::c_text::{self, Names, Said};
 use super::inductive::{Candidates, Clause};
 use super::isolate::Isolator;
 use super::linear::{Linear, Relation};
-use super::{backward, learning, refine, symbolic, template};
+use super::{backward, learning, symbolic, template};
+use crate::live::Liveness;
 use crate::location::{Calls, Location, Position};
 use crate::numeric::{Numeric, NumericMerge, thresholds};
+use crate::predicate::Abstraction;
+use crate::predicate::pool::Pool;
+use crate::predicate::search::{Found, Question, search};
 use crate::trees::integer;
 use palisade_base::Budget;
 use palisade_cfa::*;
@@ -283,13 +287,31 @@ fn backward_clauses(program: &Program, task: &Task, domain: &Domain, budget: &Bu
     Ok(loops)
 }
 
-/// Refined predicates.
+/// Refined predicates, of those that the program branches on.
 fn predicates(program: &Program, task: &Task, budget: &Budget) -> Result<Loops, Halt> {
-    let refined = refine::invariants(task, budget)?;
+    let live = Liveness::of(&task.program, budget)?;
+    let mut pool = Pool::new(&task.program);
+    let candidates = pool.conditions(&task.program);
+    let extended = task.with_program(pool.program);
+    let graph = extended.program.analyse();
+    let question = Question {
+        task: &extended,
+        graph: &graph,
+        live: &live,
+        candidates: &candidates,
+        abstraction: Abstraction::Valuations,
+        stop: StopOp::Separate,
+    };
+    let (found, _) = search(&question, budget, &mut |_| {})?;
     let mut loops = Loops::new();
-    for (head, cubes) in &refined.invariants {
+    let invariants = match found {
+        Found::Proof(invariants) => invariants,
+        Found::Error(_) => return Ok(loops),
+        Found::Stuck => return Err(Halt::Limit("the predicates do not exclude the errors".into())),
+    };
+    for (head, cubes) in &invariants {
         let names = names(program, task.program.entry, task.origin.locs[*head]);
-        let say = |&(e, holds): &(ExprId, bool)| match c_text::expression(&refined.program, &names, e) {
+        let say = |&(e, holds): &(ExprId, bool)| match c_text::expression(&extended.program, &names, e) {
             Some(text) if holds => Said::Text(text),
             Some(text) => Said::Text(format!("!({text})")),
             None => Said::Nothing,

@@ -3,7 +3,6 @@
 //! * [`forward`]: iteration from the start with widening and narrowing (6.1);
 //! * [`symbolic`]: the same with transformers by symbolic abstraction, from loop head to loop head;
 //! * [`backward`]: from the error, with under-approximated preconditions (6.1);
-//! * [`refine`]: predicates for the refinement loop [`palisade_cpa::cegar()`] (6.2);
 //! * [`template`]: unknown coefficients, eliminated quantifiers (6.3), on the exact linear
 //!   arithmetic of [`farkas`];
 //! * [`bounds`]: proof rules for loop bounds (6.4);
@@ -28,6 +27,5 @@ pub mod learning;
 pub mod linear;
 pub mod matrix;
 pub mod paths;
-pub mod refine;
 pub mod symbolic;
 pub mod template;

@@ -145,8 +145,6 @@ impl<T> Default for Numbers<T> {
 pub struct Part<C: Cpa, F> {
     cpa: C,
     formula: F,
-    /// The termination check, if not the analysis' own.
-    stop: Option<StopOp>,
     keys: RefCell<Numbers<C::Key>>,
     classes: RefCell<Numbers<C::Class>>,
 }
@@ -154,11 +152,7 @@ pub struct Part<C: Cpa, F> {
 impl<C: Cpa, F> Part<C, F> {
     /// Wraps an analysis.
     pub fn new(cpa: C, formula: F) -> Self {
-        Part { cpa, formula, stop: None, keys: RefCell::default(), classes: RefCell::default() }
-    }
-    /// The same with another termination check.
-    pub fn stopping(self, stop: StopOp) -> Self {
-        Part { stop: Some(stop), ..self }
+        Part { cpa, formula, keys: RefCell::default(), classes: RefCell::default() }
     }
 }
 
@@ -234,7 +228,7 @@ where
         Ok(self.cpa.merge(new.get(), reached.get(), cx)?.map(Opaque::new))
     }
     fn stop_op(&self) -> StopOp {
-        self.stop.unwrap_or_else(|| self.cpa.stop_op())
+        self.cpa.stop_op()
     }
     fn adjusts(&self) -> bool {
         self.cpa.adjusts()

@@ -11,11 +11,13 @@ mod parts;
 
 use crate::board::Board;
 use crate::numeric::not_excluded;
-use crate::path::solve_path;
+use crate::path::outcome_of;
+use crate::predicate::Predicates;
 use crate::{Certificate, Engine, Format, Outcome, Progress};
 use component::{Erased, Part};
-use palisade_analyses::invariants::refine::{Learned, PathPredicates};
 use palisade_analyses::predicate::Abstraction;
+use palisade_analyses::predicate::refine::{Candidates, Learned, PathPredicates, Tracked};
+use palisade_analyses::predicate::steps::Steps;
 use palisade_base::{Budget, SourceMap};
 use palisade_cfa::*;
 use palisade_cpa::*;
@@ -23,8 +25,6 @@ use palisade_evidence::Invariants;
 use palisade_task::Task;
 pub use parts::{COMPONENTS, Named};
 use parts::{Context, MAX_CASES, Start};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 
 /// The merge operator of a composite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +93,18 @@ impl Composite {
         Ok(this)
     }
 
+    /// Predicates without another component step over blocks: no one looks at what is between.
+    fn predicates_alone(&self) -> Option<Predicates> {
+        let mut others = self.components.iter().filter(|c| *c != "location");
+        let abstraction = match (others.next()?.as_str(), others.next()) {
+            ("predicate", None) => Abstraction::Valuations,
+            ("cartesian", None) => Abstraction::Cartesian,
+            _ => return None,
+        };
+        let stop = self.stop.unwrap_or(StopOp::Separate);
+        Some(Predicates { name: self.name.clone(), abstraction, stop })
+    }
+
     /// The exploration of a program from its start.
     fn exploration<'p>(&self, cx: &Context<'p>) -> Result<Run<'p>, Halt> {
         let merge = match self.merge {
@@ -107,7 +119,7 @@ impl Composite {
                 None => next,
                 Some(before) => {
                     let product = Product::new(before.component, next.component).merging(merge);
-                    let product = Product { reduced: !self.direct, ..product };
+                    let product = Product { reduced: !self.direct, stop: self.stop, ..product };
                     let says = |product: &mut Product<Erased<'p>, Erased<'p>>,
                                 (a, b): &(component::Opaque, component::Opaque),
                                 pool: &mut Invariants| {
@@ -116,11 +128,11 @@ impl Composite {
                             (a, b) => a.or(b),
                         }
                     };
-                    let mut part = Part::new(product, says);
-                    if let Some(stop) = self.stop {
-                        part = part.stopping(stop);
-                    }
-                    Start::new(part, (before.state, next.state), (before.precision, next.precision))
+                    Start::new(
+                        Part::new(product, says),
+                        (before.state, next.state),
+                        (before.precision, next.precision),
+                    )
                 }
             });
         }
@@ -160,7 +172,7 @@ impl Composite {
         let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
         let graph = task.program.analyse();
         let mut program = task.program.clone();
-        let mut tracked: BTreeSet<(LocId, ExprId)> = BTreeSet::new();
+        let mut tracked = Tracked::new();
         let abstraction = match self.components.iter().any(|c| c == "predicate") {
             true => Abstraction::Boolean,
             false => Abstraction::Cartesian,
@@ -182,23 +194,20 @@ impl Composite {
                 let Some(&target) = run.targets().first() else {
                     return Ok(proof(task, &program, &graph, &mut run));
                 };
-                let path: Vec<EdgeId> =
-                    run.reached().path_to(target).into_iter().map(|(step, _)| step.edge).collect();
-                let end = path.last().map(|&e| task.program.edges[e].dst);
-                let mut refiner = PathPredicates::new(&program, tracked.clone(), abstraction, budget);
-                match refiner.learn(&path)? {
-                    Learned::Feasible if end.is_some_and(|loc| task.cuts.contains(&loc)) => {
-                        return Ok(Outcome::Unknown("a call that is not followed is reached".into()));
-                    }
-                    Learned::Feasible => {
-                        return Ok(match solve_path(task, &path, budget) {
-                            Ok(Some(found)) => Outcome::Bug(found),
-                            Ok(None) => Outcome::Unknown("the path is infeasible".into()),
-                            Err(why) => Outcome::Unknown(why),
-                        });
-                    }
-                    Learned::Predicates if refined => refiner.into_found(),
-                    Learned::Predicates | Learned::Nothing => {
+                let path = run.reached().path_to(target);
+                let path: Vec<Step> = path.into_iter().map(|(step, _)| step).collect();
+                let steps = Steps::of_edges(&program, budget);
+                let mut refiner =
+                    PathPredicates::new(steps, Candidates::OfPath, tracked.clone(), abstraction);
+                let learned = match refined {
+                    true => refiner.learn(&path)?,
+                    false if refiner.is_feasible(&path)? => Learned::Feasible,
+                    false => Learned::Nothing,
+                };
+                match learned {
+                    Learned::Feasible => return Ok(outcome_of(task, &path, budget)),
+                    Learned::Predicates => refiner.into_found(),
+                    Learned::Nothing => {
                         let steps = run.targets().iter().filter_map(|&t| run.reached().path_to(t).pop());
                         let mut ends: Vec<LocId> =
                             steps.map(|(step, _)| task.program.edges[step.edge].dst).collect();
@@ -211,9 +220,6 @@ impl Composite {
                 }
             };
             (program, tracked) = (grown, more);
-            if abstraction == Abstraction::Cartesian {
-                negate(&mut program, &mut tracked);
-            }
         }
         Ok(Outcome::Unknown("too many refinements".into()))
     }
@@ -225,6 +231,9 @@ impl Engine for Composite {
     }
 
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
+        if let Some(predicates) = self.predicates_alone() {
+            return predicates.run(task, board, budget, progress);
+        }
         match self.settle(task, board, budget, progress, &mut |_, _| {}) {
             Ok(outcome) => outcome,
             Err(halt) => Outcome::Unknown(halt.to_string()),
@@ -238,6 +247,9 @@ impl Engine for Composite {
         sources: &SourceMap,
         budget: &Budget,
     ) -> Option<Result<String, String>> {
+        if let Some(predicates) = self.predicates_alone() {
+            return predicates.graph(task, format, sources, budget);
+        }
         let mut graph = None;
         let mut write = |program: &Program, run: &Run<'_>| {
             graph = Some(export::write(program, run, format, sources));
@@ -248,20 +260,6 @@ impl Engine for Composite {
             (None, Err(halt)) => Err(halt.to_string()),
             (None, Ok(_)) => Err("nothing was explored".into()),
         })
-    }
-}
-
-/// Tracks the negation of every predicate, too: a conjunction has positive literals only.
-fn negate(program: &mut Program, tracked: &mut BTreeSet<(LocId, ExprId)>) {
-    let negation = |e: ExprId| Expr { ty: Scalar::BOOL, kind: ExprKind::Unary(UnOp::Not, e) };
-    let mut known: FxHashMap<Expr, ExprId> = FxHashMap::default();
-    known.extend(program.exprs.iter_enumerated().map(|(id, e)| (e.clone(), id)));
-    for (loc, predicate) in tracked.clone() {
-        let not = match program.exprs[predicate].kind {
-            ExprKind::Unary(UnOp::Not, e) => e,
-            _ => *known.entry(negation(predicate)).or_insert_with(|| program.exprs.push(negation(predicate))),
-        };
-        tracked.insert((loc, not));
     }
 }
 

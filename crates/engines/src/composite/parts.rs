@@ -10,14 +10,14 @@ use palisade_analyses::explicit::{Explicit, Tracked};
 use palisade_analyses::heap::ExplicitHeap;
 use palisade_analyses::location::{Calls, Location};
 use palisade_analyses::numeric::{Numeric, NumericMerge, thresholds};
-use palisade_analyses::predicate::{Abstraction, Predicate, Predicates};
+use palisade_analyses::predicate::refine::Tracked as TrackedPredicates;
+use palisade_analyses::predicate::{Abstraction, Predicate};
 use palisade_analyses::sign::SignAnalysis;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::{Constant, Halt};
 use palisade_domains::{Domain, NumericDomain};
 use palisade_evidence::Invariants;
-use std::collections::BTreeSet;
 
 /// A component, with what it tracks in one line.
 pub struct Named {
@@ -68,7 +68,7 @@ pub struct Context<'p> {
     /// The locations that are errors.
     pub errors: &'p [LocId],
     /// Predicates, by location.
-    pub tracked: &'p BTreeSet<(LocId, ExprId)>,
+    pub tracked: &'p TrackedPredicates,
     /// How states are merged.
     pub merge: Merge,
     /// Stops long operations.
@@ -188,11 +188,10 @@ pub fn start<'p>(name: &str, cx: &Context<'p>) -> Result<Option<Start<'p>>, Halt
         "predicate" | "cartesian" => {
             let kind = if name == "predicate" { Abstraction::Boolean } else { Abstraction::Cartesian };
             let mut predicate = Predicate::new(program, kind, cx.budget);
-            let mut precision = Predicates::default();
-            for &(loc, expr) in cx.tracked {
-                precision = precision.with(loc, predicate.track(expr)?);
-            }
-            let state = predicate.initial(&precision)?;
+            let precision = predicate.precision(cx.tracked)?;
+            let initial = predicate.initial(&precision)?;
+            // Both abstractions make one region; a program has initial states.
+            let state = initial.first().copied().unwrap_or_else(|| predicate.top());
             let says = |predicate: &mut Predicate<'p>, state: &_, pool: &mut Invariants| {
                 let cubes = predicate.cubes(*state);
                 if cubes.len() > MAX_CASES {
