@@ -55,7 +55,7 @@ pub fn analyses() -> Vec<Analysis> {
         ),
         entry(
             "large programs without their memory, function by function: tables of global registers",
-            Box::new(Modular::default()),
+            Box::<Modular>::default(),
         ),
         numeric(true, Domain::interval(), DELAY),
         entry("the largest inductive set of facts about all elements of arrays in a range", Box::new(Arrays)),
@@ -67,7 +67,7 @@ pub fn analyses() -> Vec<Analysis> {
         entry("k-induction over loop passes, helped by interval invariants", Box::new(KInduction)),
         entry("explicit values of all variables, never joined: state machines", Box::new(ExplicitValues)),
         entry("ranges of all variables, joined where the program asks for no difference", Box::new(Parts)),
-        entry("predicate abstraction over the program's own conditions", Box::new(Predicates::default())),
+        entry("predicate abstraction over the program's own conditions", Box::<Predicates>::default()),
         entry("the largest inductive set of many candidate invariants", Box::new(Houdini)),
         numeric(true, Domain::octagon(), DELAY),
         numeric(true, Domain::polyhedra(), DELAY),

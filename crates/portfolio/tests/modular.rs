@@ -42,7 +42,7 @@ fn random_program(rng: &mut Rng) -> String {
     ];
     let mut bodies = String::new();
     for i in 0..4 {
-        let mut call = |any: &mut dyn FnMut(&[&str]) -> String| match i {
+        let call = |any: &mut dyn FnMut(&[&str]) -> String| match i {
             0 => any(&steps),
             _ => {
                 let callee = any(&["f0", "f1", "f2"]);

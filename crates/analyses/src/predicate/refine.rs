@@ -56,6 +56,9 @@ pub enum Learned {
 /// Predicates by location.
 pub type Tracked = BTreeSet<(LocId, ExprId)>;
 
+/// A state that a step starts in, after a cut, and what blocks lead to from there.
+type Cut = (State, Rc<[End]>);
+
 /// A refiner that finds predicates for infeasible paths.
 pub struct PathPredicates<'p> {
     steps: Steps<'p>,
@@ -69,7 +72,7 @@ pub struct PathPredicates<'p> {
     terms: Terms,
     encoder: Encoder<'p>,
     /// The state that step number n starts in, after a cut, and what blocks lead to from there.
-    cuts: FxHashMap<(usize, LocId), (State, Rc<[End]>)>,
+    cuts: FxHashMap<(usize, LocId), Cut>,
 }
 
 impl<'p> PathPredicates<'p> {

@@ -50,11 +50,11 @@ pub enum Found {
     Stuck,
 }
 
+/// States with their precisions.
+pub(super) type Starts = Vec<((Position, Node), ((), Predicates))>;
+
 /// The initial states with the precision that tracks these predicates.
-pub(super) fn initial(
-    cpa: &mut Analysis<'_>,
-    tracked: &Tracked,
-) -> Result<Vec<((Position, Node), ((), Predicates))>, Halt> {
+pub(super) fn initial(cpa: &mut Analysis<'_>, tracked: &Tracked) -> Result<Starts, Halt> {
     let precision = cpa.right.precision(tracked)?;
     let start = cpa.left.initial();
     let regions = cpa.right.initial(&precision)?;
