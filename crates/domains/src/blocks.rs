@@ -12,6 +12,7 @@ use crate::lattice::Lattice;
 use crate::linear::{LinCons, LinExpr, Rel};
 use crate::numeric::{NumericDomain, Thresholds};
 use crate::pointwise::Value;
+use palisade_base::Budget;
 use palisade_num::Rat;
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub struct TooBig;
 
 /// Limits that keep relational domains bounded. An operation that would exceed them loses
 /// relations between dimensions instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// The most dimensions that one block may relate.
     pub dims: usize,
@@ -31,11 +32,26 @@ pub struct Limits {
     /// The most bits of one coefficient. Meets and joins in turn can double the length of coefficients
     /// every time, without end: polyhedra have infinite descending chains.
     pub bits: u32,
+    /// Single operations may take seconds, so they look at this as well.
+    pub budget: Option<Budget>,
 }
 
 impl Limits {
     /// Enough for everything that is computed in reasonable time.
-    pub const STANDARD: Limits = Limits { dims: 40, rows: 4000, bits: 1024 };
+    pub const STANDARD: Limits = Limits { dims: 40, rows: 4000, bits: 1024, budget: None };
+
+    /// The same for an analysis with a budget.
+    pub fn within(budget: &Budget) -> Limits {
+        Limits { budget: Some(budget.clone()), ..Limits::STANDARD }
+    }
+
+    /// A look at the budget, where others may have their turn. Once it is stopped, what is being computed is too big.
+    pub fn look(&self) -> Result<(), TooBig> {
+        match &self.budget {
+            Some(budget) if budget.stopped().is_some() => Err(TooBig),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A convex relational domain over a fixed, sorted list of dimensions. Binary operations take
@@ -323,7 +339,7 @@ impl<F: Factor> Blocks<F> {
                 }
             }
         }
-        Self::with(self.limits, out)
+        Self::with(self.limits.clone(), out)
     }
 
     /// Widening of an element by one above it.
@@ -350,7 +366,7 @@ impl<F: Factor> Blocks<F> {
                 }
             }
         }
-        Self::with(self.limits, out)
+        Self::with(self.limits.clone(), out)
     }
 
     fn widen_keeping(&mut self, next: &Self, kept: &[LinCons]) -> bool {
@@ -514,7 +530,7 @@ impl<F: Factor> Lattice for Blocks<F> {
                 }
             }
         }
-        *self = Self::with(self.limits, out);
+        *self = Self::with(self.limits.clone(), out);
         late.iter().for_each(|c| self.assume_convex(c));
     }
 
@@ -545,15 +561,15 @@ impl<F: Factor> NumericDomain for Blocks<F> {
     type Ctx = Limits;
 
     fn top(limits: &Limits) -> Self {
-        Blocks { limits: *limits, blocks: Some(Vec::new()) }
+        Blocks { limits: limits.clone(), blocks: Some(Vec::new()) }
     }
 
     fn bottom(limits: &Limits) -> Self {
-        Blocks { limits: *limits, blocks: None }
+        Blocks { limits: limits.clone(), blocks: None }
     }
 
     fn ctx(&self) -> Limits {
-        self.limits
+        self.limits.clone()
     }
 
     fn support(&self) -> Vec<Dim> {

@@ -90,14 +90,14 @@ impl Listed for Congruences {
 }
 
 impl Listed for Octagons {
-    fn context(_: &Budget) -> Limits {
-        Limits::STANDARD
+    fn context(budget: &Budget) -> Limits {
+        Limits::within(budget)
     }
 }
 
 impl Listed for Polyhedra {
-    fn context(_: &Budget) -> Limits {
-        Limits::STANDARD
+    fn context(budget: &Budget) -> Limits {
+        Limits::within(budget)
     }
 }
 

@@ -155,6 +155,9 @@ pub(super) fn insert(
     cut_rays(side, sat, cut, equality, col, equalities, limits)
 }
 
+/// Comparisons of rays between two looks at the budget: some milliseconds.
+const LOOK: usize = 1 << 20;
+
 /// The case where all lines lie in the hyperplane: rays inside stay, rays outside go, and each
 /// adjacent pair across gives a new ray in the hyperplane.
 fn cut_rays(
@@ -185,8 +188,14 @@ fn cut_rays(
     let mut born: Vec<Row> = Vec::new();
     let mut born_sat: Vec<u64> = Vec::new();
     let mut common = vec![0u64; sat.words];
+    let mut work = 0;
     for i in &inside {
         for o in &outside {
+            work += side.rays.len();
+            if work >= LOOK {
+                limits.look()?;
+                work = 0;
+            }
             let mut shared = 0;
             for ((c, x), y) in common.iter_mut().zip(sat.row(*i)).zip(sat.row(*o)) {
                 *c = x & y;

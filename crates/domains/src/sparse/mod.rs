@@ -123,7 +123,7 @@ impl SparsePolyhedra {
             None => rows.extend(near),
         }
         let witness = self.system.as_ref().and_then(|s| s.witness.clone());
-        Self::of(self.limits, rows, witness)
+        Self::of(self.limits.clone(), rows, witness)
     }
 
     /// Equations as pairs of inequalities: what widening may keep one half of.
@@ -177,7 +177,7 @@ impl Lattice for SparsePolyhedra {
         }
         let kept = self.halves().into_iter().filter(|c| next.satisfies(c)).map(Arc::new).collect();
         let witness = self.system.as_ref().and_then(|s| s.witness.clone());
-        *self = Self::of(self.limits, kept, witness);
+        *self = Self::of(self.limits.clone(), kept, witness);
         true
     }
 
@@ -199,15 +199,15 @@ impl NumericDomain for SparsePolyhedra {
     type Ctx = Limits;
 
     fn top(limits: &Limits) -> Self {
-        Self::of(*limits, Vec::new(), Some(Point::default()))
+        Self::of(limits.clone(), Vec::new(), Some(Point::default()))
     }
 
     fn bottom(limits: &Limits) -> Self {
-        SparsePolyhedra { limits: *limits, system: None }
+        SparsePolyhedra { limits: limits.clone(), system: None }
     }
 
     fn ctx(&self) -> Limits {
-        self.limits
+        self.limits.clone()
     }
 
     fn support(&self) -> Vec<Dim> {
@@ -260,7 +260,7 @@ impl NumericDomain for SparsePolyhedra {
             Projection::Empty => self.system = None,
             Projection::Rows { rows } => {
                 kept.retain(|r| !rows.contains(r));
-                *self = Self::of(self.limits, kept, witness);
+                *self = Self::of(self.limits.clone(), kept, witness);
                 // The witness satisfies the shadow of what it satisfied.
                 rows.into_iter().for_each(|r| self.add((*r).clone()));
             }
@@ -282,7 +282,7 @@ impl NumericDomain for SparsePolyhedra {
             out
         };
         let witness = system.witness.as_ref().map(moved);
-        *self = Self::of(self.limits, rows, witness);
+        *self = Self::of(self.limits.clone(), rows, witness);
     }
 
     fn bounds(&self, e: &LinExpr) -> Interval {
