@@ -26,6 +26,7 @@ pub mod value;
 
 use board::Board;
 use palisade_base::{Budget, SourceMap};
+use palisade_cfa::Program;
 pub use palisade_cpa::export::Format;
 pub use palisade_evidence::{Certificate, Chosen, Counterexample, Outcome};
 use palisade_task::Task;
@@ -58,9 +59,9 @@ pub trait Engine {
         false
     }
 
-    /// Whether it is asked about large programs before their calls are followed: it looks at the source, and is soon
+    /// Whether it is asked about a large program before its calls are followed: it looks at the source, and is soon
     /// done.
-    fn comes_first(&self) -> bool {
+    fn comes_first(&self, _program: &Program) -> bool {
         false
     }
 

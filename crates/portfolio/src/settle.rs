@@ -195,7 +195,7 @@ fn by_depth(
     let mut last = Settled::unknown("no engine ran");
     // To follow all calls of a program that is too large for that takes time in itself.
     if CallGraph::new(program).sizes(program)[program.entry] >= FOLLOWED {
-        let (first, later) = analyses.into_iter().partition(|a| a.engine.comes_first());
+        let (first, later) = analyses.into_iter().partition(|a| a.engine.comes_first(program));
         analyses = later;
         if !Vec::is_empty(&first) {
             last = run(property, vec![Task::unfollowed(program)], &first, share, budget, progress);

@@ -48,7 +48,7 @@ impl Engine for Modular {
         true
     }
 
-    fn comes_first(&self) -> bool {
+    fn comes_first(&self, _: &Program) -> bool {
         true
     }
 

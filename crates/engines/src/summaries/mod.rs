@@ -46,6 +46,10 @@ impl Engine for Summaries {
         contracts::candidates(&task.source).is_ok()
     }
 
+    fn comes_first(&self, program: &Program) -> bool {
+        contracts::leave_no_copies(program)
+    }
+
     fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         match search(task, budget, progress) {
             Ok(certificate) => Outcome::Proof(certificate),

@@ -126,19 +126,17 @@ pub struct Claim {
 /// From so many edges on, each call followed, a program is too large to follow its calls.
 const LARGE: u64 = 10_000;
 
+/// A program of which calls, followed, make so many times its edges, and so many at least, is one whose calls multiply.
+const MULTIPLY: (u64, u64) = (16, 2_000);
+
 /// The functions that a run may call, that should have a contract and that can, in order; or why
 /// contracts cannot be used for the program.
 pub fn candidates(p: &Program) -> Result<Vec<FuncId>, String> {
     let calls = CallGraph::new(p);
     let reachable: Vec<FuncId> = p.funcs.ids().filter(|&f| calls.is_reachable(f)).collect();
     let mut unfit: Vec<FuncId> = reachable.iter().copied().filter(|&f| calls.is_recursive(f)).collect();
-    if unfit.is_empty() && calls.sizes(p)[p.entry] >= LARGE {
-        // Without the functions that are called more than once no function has two copies.
-        let mut called = IdxVec::filled(0u32, p.funcs.len());
-        for edge in p.edges.ids().filter(|&e| calls.is_reachable(p.locs[p.edges[e].src].func)) {
-            calls.targets(p, edge).into_iter().for_each(|f| called[f] += 1);
-        }
-        unfit = reachable.into_iter().filter(|&f| called[f] > 1).collect();
+    if unfit.is_empty() && calls_are_many(p, &calls) {
+        unfit = called_again(p, &calls);
     }
     let fit: Vec<FuncId> = unfit.into_iter().filter(|&f| fits(p, &calls, f)).collect();
     if fit.is_empty() {
@@ -154,6 +152,28 @@ pub fn candidates(p: &Program) -> Result<Vec<FuncId>, String> {
         Some(kind) => Err(format!("contracts say nothing about a check of {kind}")),
         None => Ok(fit),
     }
+}
+
+/// Whether it takes too much to follow every call.
+fn calls_are_many(p: &Program, calls: &CallGraph) -> bool {
+    let own = p.edges.iter().filter(|e| calls.is_reachable(p.locs[e.src].func)).count() as u64;
+    let followed = calls.sizes(p)[p.entry];
+    followed >= LARGE || followed >= u64::max(MULTIPLY.0 * own, MULTIPLY.1)
+}
+
+/// The functions that are called more than once. Without them no function has two copies.
+fn called_again(p: &Program, calls: &CallGraph) -> Vec<FuncId> {
+    let mut called = IdxVec::filled(0u32, p.funcs.len());
+    for edge in p.edges.ids().filter(|&e| calls.is_reachable(p.locs[p.edges[e].src].func)) {
+        calls.targets(p, edge).into_iter().for_each(|f| called[f] += 1);
+    }
+    p.funcs.ids().filter(|&f| called[f] > 1).collect()
+}
+
+/// Whether contracts take the place of all calls that multiply, so that what is left is as large as its text.
+pub fn leave_no_copies(p: &Program) -> bool {
+    let calls = CallGraph::new(p);
+    candidates(p).is_ok_and(|fit| called_again(p, &calls).iter().all(|f| fit.contains(f)))
 }
 
 /// Whether a check depends on nothing but the values that its condition mentions.
