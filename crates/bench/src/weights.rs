@@ -20,7 +20,7 @@ pub struct Learnt {
 
 /// The weights of the engine that needs most, and of those that never settle anything: others of their kind they may.
 const MOST: f64 = 40.0;
-const LEAST: f64 = 1.0;
+const LEAST: f64 = 2.0;
 /// A first turn, in seconds, with some patience.
 const FIRST: f64 = 0.025;
 

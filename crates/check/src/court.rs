@@ -151,7 +151,7 @@ impl Court {
     fn juror(&self, conflicts: Option<u64>) -> Juror<'_> {
         let who = match *lock(&self.mode) {
             Mode::Search | Mode::Confirm => {
-                let mut fast = BvSolver::new();
+                let mut fast = BvSolver::for_proofs();
                 fast.set_limits(Limits { conflicts, ..self.limits() });
                 Who::Fast(Box::new(fast))
             }

@@ -38,7 +38,7 @@ pub struct Limits {
 
 impl Limits {
     /// Enough for everything that is computed in reasonable time.
-    pub const STANDARD: Limits = Limits { dims: 40, rows: 4000, bits: 1024, budget: None };
+    pub const STANDARD: Limits = Limits { dims: 40, rows: 500, bits: 1024, budget: None };
 
     /// The same for an analysis with a budget.
     pub fn within(budget: &Budget) -> Limits {

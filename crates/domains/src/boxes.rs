@@ -259,6 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn what_there_is_no_room_for_is_joined_alone() {
+        let ctx = LddCtx::with_element_limit(Limits::default(), 32);
+        let all = |k: i64| {
+            let mut x = Boxes::top(&ctx);
+            (0..40).for_each(|d| x.assign(Dim::int(d), &LinExpr::constant(k)));
+            x
+        };
+        let both = all(0).join(&all(2));
+        assert!(all(0).leq(&both) && all(2).leq(&both));
+        assert_eq!(ctx.merges(), 1);
+        // Four are still told apart together; what is alone keeps its own partitions.
+        let mut low = both;
+        low.assume(&LinCons::eq(Dim::int(0), 0));
+        let is = |d: u32| low.bounds_of(Dim::int(d));
+        assert_eq!([is(3), is(4)], [Interval::point(0), Interval::closed(0, 2)]);
+        low.assume(&LinCons::eq(Dim::int(30), 1));
+        assert!(low.is_bottom());
+    }
+
+    #[test]
     fn limits_weaken_but_never_lose_states() {
         for seed in 0..40 {
             let nodes = [8, 20, 60, 400][seed as usize % 4];
@@ -266,6 +286,8 @@ mod tests {
             let budget = Budget::unlimited();
             let limits = Limits { budget: budget.clone(), ..Limits::default() };
             follow(&LddCtx::new(limits), seed, Some((&budget, 10 + seed as usize)));
+            let room = [4, 8, 12, 16][seed as usize % 4];
+            follow(&LddCtx::with_element_limit(Limits::default(), room), seed, None);
         }
     }
 }

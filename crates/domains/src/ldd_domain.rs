@@ -174,7 +174,7 @@ impl<P: Policy> OnLdd<P> {
 
     /// Replaces the element by its hull: nothing is tied, every dimension has one interval.
     pub(crate) fn collapse(&mut self) {
-        self.shared().with(Space::collapsed);
+        self.shared().with(Space::weakened);
         let sides = self.sides();
         let mut hull = Self::constant(self.shared(), Node::TRUE);
         for (d, i) in sides {
@@ -254,17 +254,23 @@ impl<P: Policy> OnLdd<P> {
         result: Shape,
         mut op: impl FnMut(&mut Ldd, Node, Node) -> Outcome<Node>,
     ) -> Outcome<()> {
-        let (common, differ) = self.compare(other);
+        let (common, mut differ) = self.compare(other);
         let mut next = OnLdd { alone: common, ..self.clone() };
-        if result == Shape::Box || !P::UNIONS || (self.rest == other.rest && differ.len() == 1) {
-            for d in differ {
-                // A dimension that one of them leaves free is free in the result.
-                if let (Some(f), Some(g)) = (self.alone.get(d), other.alone.get(d)) {
-                    let made =
-                        Factor::make(self.shared(), d, |s, _| op(&mut s.ldd, f.root.node(), g.root.node()))?;
-                    next.set_factor(d, made);
-                }
+        let single = self.rest == other.rest && differ.len() == 1;
+        let apart = if result == Shape::Box || !P::UNIONS || single {
+            std::mem::take(&mut differ)
+        } else {
+            self.too_many(other, &mut differ)
+        };
+        for d in apart {
+            // A dimension that one of them leaves free is free in the result.
+            if let (Some(f), Some(g)) = (self.alone.get(d), other.alone.get(d)) {
+                let made =
+                    Factor::make(self.shared(), d, |s, _| op(&mut s.ldd, f.root.node(), g.root.node()))?;
+                next.set_factor(d, made);
             }
+        }
+        if differ.is_empty() && (self.rest == other.rest || result == Shape::Box || !P::UNIONS) {
             *self = next;
             return Ok(());
         }
@@ -292,6 +298,28 @@ impl<P: Policy> OnLdd<P> {
         }
         *self = next;
         Ok(())
+    }
+
+    /// Takes out of `differ` what there is no room for. Each dimension in which two elements differ takes a node
+    /// of either in a diagram of their union: where these alone are more than an element may have, those with the
+    /// most partitions stay alone, as merging boxes would make them in the end.
+    fn too_many(&self, other: &Self, differ: &mut Vec<Dim>) -> Vec<Dim> {
+        self.shared().with(|s| {
+            let room = s.room();
+            if 2 * differ.len() <= room {
+                return Vec::new();
+            }
+            let free = |d: &Dim| !self.is_tied(*d) && !other.is_tied(*d);
+            let (mut apart, mut tied): (Vec<Dim>, Vec<Dim>) = differ.iter().copied().partition(free);
+            let nodes = |e: &Self, d: Dim| e.alone.get(d).map_or(0, |f| s.ldd.size(f.root.node()));
+            apart.sort_by_cached_key(|d| (nodes(self, *d) + nodes(other, *d), *d));
+            tied.extend(apart.drain(..apart.len().min(room / 8)));
+            if !apart.is_empty() {
+                s.weakened();
+            }
+            *differ = tied;
+            apart
+        })
     }
 
     /// [`OnLdd::combine`]; of smaller elements if that takes more than the limits allow, then of the hulls,

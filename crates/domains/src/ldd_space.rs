@@ -103,8 +103,8 @@ impl Space {
         self.ldd.merge_boxes(f, nodes)
     }
 
-    /// Notes that an element became its hull because of the limits.
-    pub(crate) fn collapsed(&mut self) {
+    /// Notes that an element became larger than the operations of the paper have it because of the limits.
+    pub(crate) fn weakened(&mut self) {
         self.merges += 1;
     }
 

@@ -80,7 +80,7 @@ struct Passes {
 
 impl Passes {
     fn from(start: LocId, state: State, budget: &Budget) -> Self {
-        let mut solver = BvSolver::new();
+        let mut solver = BvSolver::for_proofs();
         solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
         Passes { layer: [(start, state)].into(), solver }
     }

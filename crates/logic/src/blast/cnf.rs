@@ -80,8 +80,18 @@ pub(crate) struct Sat {
 
 impl Sat {
     pub(crate) fn new() -> Self {
+        Sat::on(cadical::Solver::new())
+    }
+
+    /// For questions that are expected to have no model: CaDiCaL then never stops deriving clauses to walk towards a
+    /// model. Answers are the same.
+    pub(crate) fn for_proofs() -> Self {
+        Sat::on(cadical::Solver::with_config("unsat").unwrap_or_else(|_| cadical::Solver::new()))
+    }
+
+    fn on(solver: cadical::Solver<StopOnBudget>) -> Self {
         let mut sat = Sat {
-            solver: cadical::Solver::new(),
+            solver,
             models: Vec::new(),
             cores: Vec::new(),
             core: Vec::new(),

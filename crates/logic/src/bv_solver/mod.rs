@@ -146,13 +146,23 @@ impl Interpretation for Whole<'_> {
 impl BvSolver {
     /// A solver without assertions.
     pub fn new() -> Self {
+        BvSolver::on(Sat::new())
+    }
+
+    /// A solver for the steps of proofs: questions that are expected to have no model. It gives the same answers as
+    /// others, those sooner.
+    pub fn for_proofs() -> Self {
+        BvSolver::on(Sat::for_proofs())
+    }
+
+    fn on(sat: Sat) -> Self {
         BvSolver {
             definitions: Definitions::new(),
             facts: Facts::default(),
             unconstrained: Unconstrained::default(),
             relevant: Relevant::new(),
             blaster: Blaster::new(),
-            sat: Sat::new(),
+            sat,
             limits: Limits::default(),
             pending: VecDeque::new(),
             ready: VecDeque::new(),
