@@ -246,8 +246,8 @@ impl<P: Policy> OnLdd<P> {
     }
 
     /// Combines with `other` by `op`, an upper bound of its arguments, on what differs: factor by factor
-    /// when domains have no unions or a single factor differs; else all of it together. On error nothing
-    /// has changed.
+    /// when domains have no unions or a single factor differs; else all of it together, but for
+    /// [what there is no room for](Self::too_many). On error nothing has changed.
     fn combine(
         &mut self,
         other: &Self,
@@ -350,8 +350,8 @@ impl<P: Policy> OnLdd<P> {
         }
     }
 
-    /// The widening. It never splits: a dimension that once differed together with others stays tied to
-    /// them for the rest of the sequence. So the tied dimensions can only become more, and when they no
+    /// The widening. It never splits: a dimension that was once tied to others stays so for the rest of the
+    /// sequence. So the tied dimensions can only become more, and when they no
     /// longer do, each step is the widening of section 4 over the same dimensions (or over one of the
     /// others alone), for which sequences stabilise.
     ///

@@ -84,7 +84,7 @@ impl Sat {
     }
 
     /// For questions that are expected to have no model: CaDiCaL then never stops deriving clauses to walk towards a
-    /// model. Answers are the same.
+    /// model.
     pub(crate) fn for_proofs() -> Self {
         Sat::on(cadical::Solver::with_config("unsat").unwrap_or_else(|_| cadical::Solver::new()))
     }

@@ -149,8 +149,8 @@ impl BvSolver {
         BvSolver::on(Sat::new())
     }
 
-    /// A solver for the steps of proofs: questions that are expected to have no model. It gives the same answers as
-    /// others, those sooner.
+    /// A solver for the steps of proofs: questions that are expected to have no model. What it answers is as true as
+    /// with any other; only the search is another.
     pub fn for_proofs() -> Self {
         BvSolver::on(Sat::for_proofs())
     }
