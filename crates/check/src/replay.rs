@@ -70,7 +70,7 @@ pub fn replay(
 pub fn forced(bug: &Counterexample) -> Forced {
     let mut values = Forced::new();
     for chosen in &bug.unknowns {
-        values.push(chosen.edge, chosen.bits);
+        values.push(chosen.edge, chosen.bits, chosen.times);
     }
     for (edge, bytes) in &bug.contents {
         values.push_bytes(*edge, bytes.clone());

@@ -51,7 +51,7 @@ impl Maker<'_> {
             Op::Havoc { dst, input: true } => {
                 let size = self.p.size_of(self.p.places[dst].ty)?;
                 let to = self.address(dst)?;
-                format!("take(inputs, sizeof inputs / sizeof *inputs - 1, &next_inputs, {to}, {size});")
+                format!("take(inputs, sizeof inputs / sizeof *inputs - 1, next_inputs, {to}, {size});")
             }
             Op::Havoc { dst, input: false } => {
                 let to = self.address(dst)?;

@@ -15,7 +15,7 @@ use palisade_property::{Goal, Property};
 use palisade_witness::correctness::{LoopFact, loop_facts};
 use palisade_witness::describe::Violation;
 use palisade_witness::places::Places;
-use palisade_witness::run::{Steps, observe, value_text};
+use palisade_witness::run::{Steps, input_text, observe};
 use palisade_witness::violation::violation_span;
 
 /// A settled question with everything there is to say about it.
@@ -150,7 +150,7 @@ impl Story {
 
     /// The inputs of the run, as one would write them in C.
     pub fn inputs(&self) -> Vec<String> {
-        self.run.inputs.iter().map(|i| value_text(i.ty, i.bits)).collect()
+        self.run.inputs.iter().map(input_text).collect()
     }
 
     /// The arguments that the program was started with, as one would write them in C.

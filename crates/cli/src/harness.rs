@@ -12,6 +12,9 @@ use palisade_interp::Taken;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// How many bytes of standard input a harness gives.
+const READ: usize = 1 << 24;
+
 /// Ends the run where the violation is.
 const REACHED: &str = "{ fputs(\"violation reached\\n\", stderr); abort(); }";
 
@@ -25,11 +28,15 @@ const START: &str = r#"/* Inputs of a run that violates the property. Compile it
 #include <string.h>
 #include <unistd.h>
 
-static void take(const unsigned long long (*values)[2], unsigned count, unsigned *next,
+/* Each value comes with how often it is given. */
+static void take(const unsigned long long (*values)[3], unsigned count, unsigned long long *next,
                  void *to, unsigned size) {
   memset(to, 0, size);
-  if (*next < count) memcpy(to, values[*next], size < 16 ? size : 16);
-  ++*next;
+  if (next[0] >= count) return;
+  memcpy(to, values[next[0]], size < 16 ? size : 16);
+  if (++next[1] < values[next[0]][2]) return;
+  ++next[0];
+  next[1] = 0;
 }
 
 "#;
@@ -80,7 +87,7 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
     let mut text = String::from(START);
     let asked = |input: &&Taken| places.contains(p.edges[input.edge].span);
     let (given, read): (Vec<&Taken>, Vec<&Taken>) = story.run.inputs.iter().partition(asked);
-    values(&mut text, "inputs", given.iter().map(|i| i.bits));
+    values(&mut text, "inputs", given.iter().map(|i| (i.bits, i.times)));
     let mut names: BTreeSet<&str> = finding.input.files.iter().flat_map(|f| words(&f.text)).collect();
     // The property may have given them bodies; the program as it was read counts.
     let written = &finding.input.program;
@@ -106,7 +113,7 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
             let of_call = |edge: EdgeId| matches!(p.edges[edge].op, Op::Call { callee: Callee::Direct(g), .. } if g == f);
             let chosen = replay.bug.unknowns.iter().filter(|c| !c.input && of_call(c.edge));
             let list = format!("of_{}", func.name);
-            values(&mut text, &list, chosen.map(|c| c.bits));
+            values(&mut text, &list, chosen.map(|c| (c.bits, c.times)));
             giver(&mut text, ty, &func.name, &params, &list);
         }
     }
@@ -123,7 +130,8 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
         }
     }
     if !read.is_empty() {
-        let bytes: Vec<u8> = read.iter().map_while(|i| u8::try_from(i.bits).ok()).collect();
+        let bytes = read.iter().map_while(|i| Some((u8::try_from(i.bits).ok()?, i.times as usize)));
+        let bytes: Vec<u8> = bytes.flat_map(|(byte, times)| std::iter::repeat_n(byte, times)).take(READ).collect();
         let _ = write!(text, "static const char input[] = {};{INPUT}", quoted(&bytes));
     }
     if let Some(arguments) = &story.steps.arguments {
@@ -186,12 +194,12 @@ fn input_type(kind: &str) -> &'static str {
     }
 }
 
-fn values(text: &mut String, name: &str, bits: impl Iterator<Item = u128>) {
-    let _ = write!(text, "static const unsigned long long {name}[][2] = {{");
-    for b in bits {
-        let _ = write!(text, "{{{:#x}ull, {:#x}ull}}, ", b as u64, (b >> 64) as u64);
+fn values(text: &mut String, name: &str, bits: impl Iterator<Item = (u128, u64)>) {
+    let _ = write!(text, "static const unsigned long long {name}[][3] = {{");
+    for (b, times) in bits {
+        let _ = write!(text, "{{{:#x}ull, {:#x}ull, {times}}}, ", b as u64, (b >> 64) as u64);
     }
-    let _ = writeln!(text, "{{0, 0}}}};\nstatic unsigned next_{name};");
+    let _ = writeln!(text, "{{0, 0, 0}}}};\nstatic unsigned long long next_{name}[2];");
 }
 
 /// A function that gives the values of a list one after the other.
@@ -200,7 +208,7 @@ fn giver(text: &mut String, ty: &str, name: &str, params: &str, list: &str) {
         String::new()
     } else {
         format!(
-            " {ty} value; take({list}, sizeof {list} / sizeof *{list} - 1, &next_{list}, &value, sizeof value); \
+            " {ty} value; take({list}, sizeof {list} / sizeof *{list} - 1, next_{list}, &value, sizeof value); \
              return value; "
         )
     };

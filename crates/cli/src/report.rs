@@ -10,7 +10,7 @@ use palisade_portfolio::Verdict;
 use palisade_task::contracts::Contract;
 use palisade_task::forget;
 use palisade_witness::places::Places;
-use palisade_witness::run::value_text;
+use palisade_witness::run::input_text;
 use std::fmt::Write;
 
 /// Trace lines that are printed at most.
@@ -51,7 +51,7 @@ pub fn stack(program: &Program, sources: &SourceMap, stack: &[(FuncId, EdgeId)])
 
 /// The inputs of a run in order.
 pub fn inputs(run: &Run) -> String {
-    let shown = run.inputs.iter().take(INPUTS).map(|i| value_text(i.ty, i.bits));
+    let shown = run.inputs.iter().take(INPUTS).map(input_text);
     let mut text = shown.collect::<Vec<_>>().join(", ");
     if run.inputs.len() > INPUTS {
         let _ = write!(text, ", and {} more", run.inputs.len() - INPUTS);

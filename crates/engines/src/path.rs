@@ -69,7 +69,7 @@ pub fn read_unknowns(task: &Task, terms: &Terms, encoder: &Encoder<'_>, model: &
         let bits = value.to_u128().unwrap_or(0);
         let edge = task.origin.edges[unknown.edge];
         match unknown.entered.and_then(|var| Some((var, task.origin.pieces.get(&var)?.1))) {
-            None => unknowns.push(Chosen { edge, bits, input: unknown.input }),
+            None => unknowns.push(Chosen { edge, bits, input: unknown.input, times: 1 }),
             Some((var, offset)) => {
                 // Members of an object come to life one after the other, by ascending offsets.
                 let pointer = task.program.scalar_of(task.program.vars[var].ty) == Some(Scalar::Ptr);

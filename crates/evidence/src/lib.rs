@@ -117,4 +117,6 @@ pub struct Chosen {
     pub bits: u128,
     /// Whether it is an input of the program rather than an unknown of the model.
     pub input: bool,
+    /// How often in succession it asks for it.
+    pub times: u64,
 }

@@ -17,7 +17,7 @@ pub(crate) struct Slot {
 pub(crate) type Reg = u32;
 
 /// How a scalar lies in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cell {
     I8,
     U8,

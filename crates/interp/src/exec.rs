@@ -8,7 +8,8 @@ use crate::{library, scalar};
 use palisade_cfa::*;
 use std::rc::Rc;
 
-/// Edges between two looks at the budget.
+/// Edges between two looks at the budget, and whether passes can be leapt over: at first, and at most.
+const FIRST_LOOK: u64 = 1 << 12;
 const LOOK: u64 = 1 << 18;
 
 impl Machine<'_> {
@@ -20,7 +21,7 @@ impl Machine<'_> {
     }
 
     fn run_code(&mut self, cpu: &mut Cpu) -> Step<Outcome> {
-        let mut next_look = LOOK;
+        let (mut look, mut next_look) = (FIRST_LOOK, FIRST_LOOK);
         // Once around for each call and return; code and registers stay the same in between.
         'call: loop {
             let code = Rc::clone(&cpu.code);
@@ -76,10 +77,15 @@ impl Machine<'_> {
                             }
                         }
                         if self.steps >= next_look {
-                            next_look = self.steps + LOOK;
                             if let Some(stop) = self.config.budget.as_ref().and_then(|b| b.stopped()) {
                                 stop!(Outcome::Stopped(stop));
                             }
+                            run!(self.mem.count().map_err(|_| Outcome::MemoryLimit));
+                            look = match self.may_leap() && self.leap(cpu, at) {
+                                true => FIRST_LOOK,
+                                false => LOOK.min(2 * look),
+                            };
+                            next_look = self.steps + look;
                         }
                     }
                     Instr::Mov { d, a } => r!(d) = r!(a),
@@ -332,12 +338,12 @@ impl Machine<'_> {
                         if input {
                             for i in 0..size as usize {
                                 let bits = run!(self.take_input(byte, edge));
-                                self.mem.objects[id as usize].data[at + i] = bits as u8;
+                                self.mem.objects[id as usize].data.set(at + i, [bits as u8]);
                             }
                         } else {
-                            let bytes = &mut self.mem.objects[id as usize].data[at..at + size as usize];
-                            bytes.fill(0);
-                            self.inputs.unknown_bytes(edge, bytes);
+                            let mut bytes = vec![0; size as usize];
+                            self.inputs.unknown_bytes(edge, &mut bytes);
+                            self.mem.objects[id as usize].data.write(at, &bytes);
                         }
                     }
                     Instr::Alloc { d, size, kind, zeroed } => {
@@ -350,8 +356,7 @@ impl Machine<'_> {
                             self.allocas.push(id);
                         }
                         if !zeroed {
-                            let edge = code.edges[pc - 1];
-                            self.inputs.unknown_bytes(edge, &mut self.mem.objects[id as usize].data);
+                            self.fill_unknown(id, code.edges[pc - 1]);
                         }
                         r!(d) = self.mem.pointer(id, 0).into();
                     }
@@ -456,7 +461,7 @@ impl Machine<'_> {
 
     pub fn take_input(&mut self, ty: Scalar, edge: EdgeId) -> Step<u128> {
         let bits = masked(ty, self.inputs.input(ty, edge).ok_or(Outcome::NeedInput)?);
-        self.taken.push(Taken { edge, ty, bits });
+        self.taken.push(Taken { edge, ty, bits, times: 1 });
         Ok(bits)
     }
 
@@ -524,7 +529,7 @@ impl Machine<'_> {
             self.frame_objects[at] = self.create(layout.sizes[k as usize], Kind::Local)?;
         }
         let id = self.frame_objects[at];
-        self.inputs.unknown_bytes(edge, &mut self.mem.objects[id as usize].data);
+        self.fill_unknown(id, edge);
         Ok(())
     }
 
@@ -548,7 +553,7 @@ impl Machine<'_> {
     pub fn set_bytes(&mut self, to: Pointer, byte: u8, size: u64) -> Step<()> {
         if size > 0 {
             let (id, at) = self.writable(to, size)?;
-            self.mem.objects[id as usize].data[at..at + size as usize].fill(byte);
+            self.mem.objects[id as usize].data.fill(at, size as usize, byte);
         }
         Ok(())
     }
@@ -562,8 +567,9 @@ impl Machine<'_> {
         while left > 0 {
             let n = left.min(8 - first);
             let mask = ((1u16 << n) - 1) as u8;
-            let byte = &mut self.mem.objects[id as usize].data[at];
-            *byte = *byte & !(mask << first) | (bits as u8 & mask) << first;
+            let data = &mut self.mem.objects[id as usize].data;
+            let [byte] = data.get(at);
+            data.set(at, [byte & !(mask << first) | (bits as u8 & mask) << first]);
             bits >>= n;
             left -= n;
             first = 0;

@@ -15,6 +15,16 @@ pub trait Inputs {
         0
     }
 
+    /// The next answer to this question, and how often it would be given again and again; `None` where answers vary.
+    fn steady(&mut self, _ty: Scalar, _edge: EdgeId, _input: bool) -> Option<(u128, u64)> {
+        None
+    }
+
+    /// Gives the steady answer up to so many times at once, and tells how often.
+    fn again(&mut self, _ty: Scalar, _edge: EdgeId, _input: bool, _times: u64) -> u64 {
+        0
+    }
+
     /// Fills bytes that the program leaves open; they are zero before.
     fn unknown_bytes(&mut self, _edge: EdgeId, _bytes: &mut [u8]) {}
 }
@@ -137,7 +147,7 @@ impl Inputs for Random {
 /// counterexample gives them; whatever is not fixed is zero.
 #[derive(Clone, Debug, Default)]
 pub struct Forced {
-    queues: FxHashMap<EdgeId, VecDeque<u128>>,
+    queues: FxHashMap<EdgeId, VecDeque<(u128, u64)>>,
     bytes: FxHashMap<EdgeId, VecDeque<Vec<u8>>>,
 }
 
@@ -147,9 +157,13 @@ impl Forced {
         Forced::default()
     }
 
-    /// Fixes the value bits at the next execution of an edge that asks for a scalar.
-    pub fn push(&mut self, edge: EdgeId, bits: u128) {
-        self.queues.entry(edge).or_default().push_back(bits);
+    /// Fixes the value bits at the next executions of an edge that asks for a scalar.
+    pub fn push(&mut self, edge: EdgeId, bits: u128, times: u64) {
+        let queue = self.queues.entry(edge).or_default();
+        match queue.back_mut() {
+            Some(last) if last.0 == bits => last.1 = last.1.saturating_add(times),
+            _ => queue.push_back((bits, times)),
+        }
     }
 
     /// Fixes the contents at the next execution of an edge that asks for bytes (an allocation, an
@@ -159,7 +173,27 @@ impl Forced {
     }
 
     fn take(&mut self, edge: EdgeId) -> u128 {
-        self.queues.get_mut(&edge).and_then(VecDeque::pop_front).unwrap_or(0)
+        let bits = self.next(edge).0;
+        self.advance(edge, 1);
+        bits
+    }
+
+    /// The next value of an edge, and how often it comes.
+    fn next(&self, edge: EdgeId) -> (u128, u64) {
+        let front = self.queues.get(&edge).and_then(VecDeque::front);
+        front.copied().unwrap_or((0, u64::MAX))
+    }
+
+    /// Takes that value as often, at most.
+    fn advance(&mut self, edge: EdgeId, times: u64) -> u64 {
+        let Some(queue) = self.queues.get_mut(&edge) else { return times };
+        let Some(front) = queue.front_mut() else { return times };
+        let taken = times.min(front.1);
+        front.1 -= taken;
+        if front.1 == 0 {
+            queue.pop_front();
+        }
+        taken
     }
 }
 
@@ -170,6 +204,14 @@ impl Inputs for Forced {
 
     fn unknown(&mut self, _ty: Scalar, edge: EdgeId) -> u128 {
         self.take(edge)
+    }
+
+    fn steady(&mut self, _ty: Scalar, edge: EdgeId, _input: bool) -> Option<(u128, u64)> {
+        Some(self.next(edge))
+    }
+
+    fn again(&mut self, _ty: Scalar, edge: EdgeId, _input: bool, times: u64) -> u64 {
+        self.advance(edge, times)
     }
 
     fn unknown_bytes(&mut self, edge: EdgeId, bytes: &mut [u8]) {
@@ -235,6 +277,14 @@ impl<I: Inputs> Inputs for Arguments<I> {
         let size = string.len() as u128 + 1;
         self.current = Some(string);
         size
+    }
+
+    fn steady(&mut self, ty: Scalar, edge: EdgeId, input: bool) -> Option<(u128, u64)> {
+        if self.start.contains(&edge) { None } else { self.inner.steady(ty, edge, input) }
+    }
+
+    fn again(&mut self, ty: Scalar, edge: EdgeId, input: bool, times: u64) -> u64 {
+        self.inner.again(ty, edge, input, times)
     }
 
     fn unknown_bytes(&mut self, edge: EdgeId, bytes: &mut [u8]) {

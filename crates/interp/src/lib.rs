@@ -18,10 +18,12 @@
 
 mod code;
 mod compile;
+mod contents;
 mod exec;
 mod f80;
 mod inputs;
 mod layout;
+mod leap;
 mod library;
 mod machine;
 mod memory;

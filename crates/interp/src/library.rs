@@ -153,7 +153,7 @@ impl Call<'_, '_> {
         let edge = self.m.store.tables.sites[self.site as usize].edge;
         let mut bytes = vec![0; size as usize];
         self.m.inputs.unknown_bytes(edge, &mut bytes);
-        self.m.mem.objects[id as usize].data[at..at + bytes.len()].copy_from_slice(&bytes);
+        self.m.mem.objects[id as usize].data.write(at, &bytes);
         Ok(())
     }
 
@@ -166,9 +166,9 @@ impl Call<'_, '_> {
     fn write_bytes(&mut self, to: Option<Stream>, from: Pointer, size: u64) -> Step<()> {
         if size > 0 {
             let (id, at) = self.m.mem.resolve(from, size)?;
-            let bytes = &self.m.mem.objects[id as usize].data[at..at + size as usize];
+            let bytes = self.m.mem.objects[id as usize].data.bytes(at, size as usize);
             if let Some(to) = to {
-                self.m.output.write(to, bytes);
+                self.m.output.write(to, &bytes);
             }
         }
         Ok(())
@@ -243,8 +243,8 @@ impl Call<'_, '_> {
     fn put_string(&mut self, bytes: &[u8]) -> Step<()> {
         let (id, at) = self.m.writable(self.pointer(0), bytes.len() as u64 + 1)?;
         let data = &mut self.m.mem.objects[id as usize].data;
-        data[at..at + bytes.len()].copy_from_slice(bytes);
-        data[at + bytes.len()] = 0;
+        data.write(at, bytes);
+        data.set(at + bytes.len(), [0]);
         Ok(())
     }
 

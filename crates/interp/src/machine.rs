@@ -2,6 +2,7 @@
 
 use crate::code::*;
 use crate::compile;
+use crate::contents::Contents;
 use crate::inputs::{Inputs, Output};
 use crate::layout::{FIRST_GLOBAL, Layout, VarLoc, init_size, object_size};
 use crate::memory::{BadAccess, Kind, Memory, Parcel, Pointer};
@@ -47,6 +48,9 @@ pub(crate) struct Cpu {
     pub objects: usize,
     pub allocas: usize,
 }
+
+/// Of the unknown contents of a large block so many bytes are asked for; the others are zero.
+const ASKED: usize = 1 << 20;
 
 /// Why execution stops.
 pub(crate) type Halt = Outcome;
@@ -129,8 +133,7 @@ impl<'a> Machine<'a> {
             let id = FIRST_GLOBAL + i as u32;
             match &p.vars[var].init {
                 Init::Unknown => {
-                    let data = &mut self.mem.objects[id as usize].data;
-                    self.inputs.unknown_bytes(EdgeId(u32::MAX), data);
+                    self.fill_unknown(id, EdgeId(u32::MAX));
                 }
                 Init::Image(items) => {
                     for item in items {
@@ -174,7 +177,7 @@ impl<'a> Machine<'a> {
         }
         match &item.value {
             InitValue::Bytes(bytes) => {
-                self.mem.objects[id as usize].data[at..at + size].copy_from_slice(bytes);
+                self.mem.objects[id as usize].data.write(at, bytes);
             }
             InitValue::Int(_, bits) | InitValue::Float(_, bits) => self.mem.write(id, at, size, *bits),
             InitValue::Absolute(addr) => self.mem.write(id, at, size, u128::from(*addr)),
@@ -192,6 +195,18 @@ impl<'a> Machine<'a> {
 
     pub fn create(&mut self, size: u64, kind: Kind) -> Step<u32> {
         self.mem.create(size, kind).map_err(|_| Outcome::MemoryLimit)
+    }
+
+    /// Asks for the contents of an object, of a large one for those at its start.
+    pub fn fill_unknown(&mut self, id: u32, edge: EdgeId) {
+        match &mut self.mem.objects[id as usize].data {
+            Contents::Flat(bytes) => self.inputs.unknown_bytes(edge, bytes),
+            paged => {
+                let mut bytes = paged.bytes(0, ASKED.min(paged.len())).into_owned();
+                self.inputs.unknown_bytes(edge, &mut bytes);
+                paged.write(0, &bytes);
+            }
+        }
     }
 
     /// The code of a function, compiled when it is first called.
@@ -350,8 +365,7 @@ impl<'a> Machine<'a> {
         }
         let size = match cell {
             Cell::I32 | Cell::U32 => {
-                self.mem.objects[id as usize].data[offset..offset + 4]
-                    .copy_from_slice(&(slot.lo as u32).to_le_bytes());
+                self.mem.objects[id as usize].data.set(offset, (slot.lo as u32).to_le_bytes());
                 return Ok(());
             }
             Cell::Ptr => {
@@ -359,12 +373,11 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
             Cell::I8 | Cell::U8 | Cell::Flag => {
-                self.mem.objects[id as usize].data[offset] = slot.lo as u8;
+                self.mem.objects[id as usize].data.set(offset, [slot.lo as u8]);
                 return Ok(());
             }
             Cell::B64 => {
-                self.mem.objects[id as usize].data[offset..offset + 8]
-                    .copy_from_slice(&slot.lo.to_le_bytes());
+                self.mem.objects[id as usize].data.set(offset, slot.lo.to_le_bytes());
                 return Ok(());
             }
             Cell::I16 | Cell::U16 => 2,
@@ -380,21 +393,15 @@ impl<'a> Machine<'a> {
         let data = &self.mem.objects[id as usize].data;
         let lo = match cell {
             Cell::I32 | Cell::U32 => {
-                let mut bytes = [0u8; 4];
-                bytes.copy_from_slice(&data[offset..offset + 4]);
-                let x = u32::from_le_bytes(bytes);
+                let x = u32::from_le_bytes(data.get(offset));
                 if cell == Cell::I32 { x as i32 as u64 } else { x.into() }
             }
-            Cell::I8 => data[offset] as i8 as u64,
-            Cell::U8 => data[offset].into(),
-            Cell::Flag => (data[offset] & 1).into(),
+            Cell::I8 => data.get::<1>(offset)[0] as i8 as u64,
+            Cell::U8 => data.get::<1>(offset)[0].into(),
+            Cell::Flag => (data.get::<1>(offset)[0] & 1).into(),
             Cell::I16 => self.mem.read(id, offset, 2) as i16 as u64,
             Cell::U16 => self.mem.read(id, offset, 2) as u64,
-            Cell::B64 => {
-                let mut bytes = [0u8; 8];
-                bytes.copy_from_slice(&data[offset..offset + 8]);
-                u64::from_le_bytes(bytes)
-            }
+            Cell::B64 => u64::from_le_bytes(data.get(offset)),
             Cell::Ptr => return self.mem.read_pointer(id, offset).into(),
             Cell::B80 | Cell::B128 => {
                 let bits = self.mem.read(id, offset, if cell == Cell::B80 { 10 } else { 16 });
@@ -402,6 +409,12 @@ impl<'a> Machine<'a> {
             }
         };
         Slot { lo, hi: 0 }
+    }
+
+    /// Whether nobody wants to see every pass of a loop.
+    pub fn may_leap(&self) -> bool {
+        let recorded = self.config.trace_cap.is_none() || self.trace_cut;
+        recorded && self.observer.as_ref().is_none_or(|o| o.may_skip())
     }
 
     /// An edge of observed code is about to be executed.
@@ -445,11 +458,11 @@ impl<'a> Machine<'a> {
             return Ok(Vec::new());
         }
         let (id, offset) = self.mem.resolve(p, 1)?;
-        let data = &self.mem.objects[id as usize].data[offset..];
-        let data = &data[..limit.unwrap_or(usize::MAX).min(data.len())];
-        match data.iter().position(|b| *b == 0) {
-            Some(n) => Ok(data[..n].to_vec()),
-            None if limit == Some(data.len()) => Ok(data.to_vec()),
+        let data = &self.mem.objects[id as usize].data;
+        let most = limit.unwrap_or(usize::MAX).min(data.len() - offset);
+        match data.zero(offset, most) {
+            Some(n) => Ok(data.bytes(offset, n).into_owned()),
+            None if limit == Some(most) => Ok(data.bytes(offset, most).into_owned()),
             None => Err(BadAccess::OutOfBounds.into()),
         }
     }

@@ -9,6 +9,7 @@
 //! With 64-bit pointers the upper half of an address names the object. With 32-bit pointers live
 //! objects are kept sorted by address.
 
+use crate::contents::{Contents, LARGE};
 use palisade_cfa::{DataModel, IntTy};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
@@ -37,7 +38,9 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Object {
     pub base: u64,
-    pub data: Vec<u8>,
+    pub data: Contents,
+    /// What was counted for it.
+    cost: u64,
     pub kind: Kind,
     pub live: bool,
     pub read_only: bool,
@@ -76,6 +79,8 @@ pub(crate) struct Memory {
     pub used: u64,
     limit: u64,
     live_heap: u64,
+    /// Objects that take more the more is written to them.
+    paged: Vec<u32>,
 }
 
 /// Memory is exhausted.
@@ -108,11 +113,13 @@ impl Memory {
             used: 0,
             limit,
             live_heap: 0,
+            paged: Vec::new(),
         };
         // Number 0 stays unused: small addresses belong to no object.
         memory.objects.push(Object {
             base: 0,
-            data: Vec::new(),
+            data: Contents::default(),
+            cost: 0,
             kind: Kind::Global,
             live: false,
             read_only: true,
@@ -124,10 +131,16 @@ impl Memory {
 
     /// A new object of zero bytes.
     pub fn create(&mut self, size: u64, kind: Kind) -> Result<u32, OutOfMemory> {
-        let cost = size.saturating_add(OVERHEAD);
-        if size > LARGEST || cost > self.limit.saturating_sub(self.used) {
+        if size > LARGEST {
             return Err(OutOfMemory);
         }
+        // What is not flat takes little before it is written.
+        let data = if kind == Kind::Heap && size >= LARGE { Some(Contents::paged(size)) } else { None };
+        let cost = data.as_ref().map_or(size, Contents::cost) + OVERHEAD;
+        if cost > self.limit.saturating_sub(self.used) {
+            return Err(OutOfMemory);
+        }
+        let paged = data.is_some();
         let id = match self.free.len() > QUARANTINE {
             true => self.free.pop_front().unwrap_or(0),
             false => self.objects.len() as u32,
@@ -138,7 +151,8 @@ impl Memory {
         if id as usize == self.objects.len() {
             self.objects.push(Object {
                 base: 0,
-                data: Vec::new(),
+                data: Contents::default(),
+                cost: 0,
                 kind,
                 live: false,
                 read_only: false,
@@ -163,11 +177,15 @@ impl Memory {
         }
         let object = &mut self.objects[id as usize];
         object.base = base;
-        object.data = vec![0; size as usize];
+        object.data = data.unwrap_or_else(|| Contents::flat(size));
+        object.cost = cost;
         object.kind = kind;
         object.live = true;
         object.read_only = false;
         object.far = None;
+        if paged {
+            self.paged.push(id);
+        }
         Ok(id)
     }
 
@@ -198,6 +216,21 @@ impl Memory {
         None
     }
 
+    /// Counts what was written since objects were made.
+    pub fn count(&mut self) -> Result<(), OutOfMemory> {
+        let (objects, used) = (&mut self.objects, &mut self.used);
+        self.paged.retain(|id| {
+            let object = &mut objects[*id as usize];
+            if object.live {
+                let cost = object.data.cost() + OVERHEAD;
+                *used = *used - object.cost + cost;
+                object.cost = cost;
+            }
+            object.live && object.data.as_flat().is_none()
+        });
+        if self.used > self.limit { Err(OutOfMemory) } else { Ok(()) }
+    }
+
     /// Ends an object's life.
     pub fn kill(&mut self, id: u32) {
         let object = &mut self.objects[id as usize];
@@ -206,9 +239,9 @@ impl Memory {
         }
         object.live = false;
         object.generation = object.generation.wrapping_add(1);
-        self.used -= object.data.len() as u64 + OVERHEAD;
+        self.used -= object.cost;
         self.live_heap -= u64::from(object.kind == Kind::Heap);
-        object.data = Vec::new();
+        object.data = Contents::default();
         object.far = None;
         if let Some(sorted) = &mut self.sorted {
             sorted.remove(&object.base);
@@ -305,14 +338,14 @@ impl Memory {
     #[inline]
     pub fn read(&self, id: u32, offset: usize, size: usize) -> u128 {
         let mut bytes = [0u8; 16];
-        bytes[..size].copy_from_slice(&self.objects[id as usize].data[offset..offset + size]);
+        self.objects[id as usize].data.read(offset, &mut bytes[..size]);
         u128::from_le_bytes(bytes)
     }
 
     /// Writes up to 16 bytes, little end first.
     #[inline]
     pub fn write(&mut self, id: u32, offset: usize, size: usize, value: u128) {
-        self.objects[id as usize].data[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        self.objects[id as usize].data.write(offset, &value.to_le_bytes()[..size]);
     }
 
     /// Whether a pointer is null or the start of a live heap object.
@@ -360,9 +393,9 @@ impl Memory {
     pub fn copy(&mut self, to: (u32, usize), from: (u32, usize), size: usize) {
         let far = self.far_in(from.0, from.1, size);
         if to.0 == from.0 {
-            self.objects[to.0 as usize].data.copy_within(from.1..from.1 + size, to.1);
+            self.objects[to.0 as usize].data.copy_within(from.1, size, to.1);
         } else if let Ok([a, b]) = self.objects.get_disjoint_mut([to.0 as usize, from.0 as usize]) {
-            a.data[to.1..to.1 + size].copy_from_slice(&b.data[from.1..from.1 + size]);
+            a.data.copy_from(to.1, &b.data, from.1, size);
         }
         self.set_far(to.0, to.1, size, far);
     }
@@ -389,13 +422,13 @@ impl Memory {
 
     /// Contents that travel outside of any object (a returned aggregate).
     pub fn take(&self, id: u32, offset: usize, size: usize) -> Parcel {
-        let data = self.objects[id as usize].data[offset..offset + size].to_vec();
+        let data = self.objects[id as usize].data.bytes(offset, size).into_owned();
         Parcel { data, far: self.far_in(id, offset, size) }
     }
 
     pub fn put(&mut self, id: u32, offset: usize, parcel: &Parcel) {
         let size = parcel.data.len();
-        self.objects[id as usize].data[offset..offset + size].copy_from_slice(&parcel.data);
+        self.objects[id as usize].data.write(offset, &parcel.data);
         self.set_far(id, offset, size, parcel.far.clone());
     }
 
@@ -416,12 +449,11 @@ impl Memory {
             reach(object.base, &mut work);
         }
         while let Some(id) = work.pop() {
-            let data = &self.objects[id as usize].data;
-            for window in data.windows(self.ptr_bytes) {
+            self.objects[id as usize].data.windows(self.ptr_bytes, |window| {
                 let mut bytes = [0u8; 8];
                 bytes[..self.ptr_bytes].copy_from_slice(window);
                 reach(u64::from_le_bytes(bytes), &mut work);
-            }
+            });
         }
         self.live_heap().filter(move |id| !reached[*id as usize])
     }

@@ -81,7 +81,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// An input that a run took.
+/// An input that a run took, or the same one several times in succession.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Taken {
     /// Where.
@@ -90,6 +90,8 @@ pub struct Taken {
     pub ty: Scalar,
     /// Its value bits.
     pub bits: u128,
+    /// How often; more than once only in passes of a loop that were leapt over.
+    pub times: u64,
 }
 
 /// What a run tells.
@@ -100,7 +102,8 @@ pub struct Run {
     /// Where: the edge that was executed last in each active function, the innermost first. Empty
     /// after a normal end.
     pub stack: Vec<(FuncId, EdgeId)>,
-    /// About how many edges were executed; exactly as many if they were recorded or observed.
+    /// About how many edges were executed; exactly as many if all were recorded or observed. Passes that were leapt
+    /// over count as one.
     pub steps: u64,
     /// The executed edges, if they were recorded.
     pub trace: Vec<EdgeId>,

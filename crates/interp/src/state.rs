@@ -10,12 +10,18 @@ use crate::memory::{BadAccess, Kind, Memory, Pointer};
 use crate::outcome::Trap;
 use crate::scalar;
 use palisade_cfa::*;
+use std::borrow::Cow;
 
 /// Sees every step of a run.
 pub trait Observer {
     /// An edge is about to be executed; an assumption's condition is known to hold. The run goes
     /// on if the answer is true.
     fn on_edge(&mut self, edge: EdgeId, state: &State<'_>) -> bool;
+
+    /// Whether it can do without passes of a loop that do what those before did, from here on.
+    fn may_skip(&self) -> bool {
+        false
+    }
 
     /// The run ends because no assumption holds at a location; the edge is the last that leaves it.
     fn on_blocked(&mut self, _edge: EdgeId, _state: &State<'_>) {}
@@ -50,14 +56,14 @@ impl Value {
 }
 
 /// A live object, as seen from outside.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Seen<'a> {
     /// Its name.
     pub id: ObjectId,
     /// Where it starts.
     pub base: u64,
     /// Its contents.
-    pub bytes: &'a [u8],
+    pub bytes: Cow<'a, [u8]>,
     /// Whether it lives on the heap.
     pub heap: bool,
 }
@@ -86,6 +92,9 @@ pub struct State<'a> {
     pub(crate) frames: &'a [Frame],
     pub(crate) frame_objects: &'a [u32],
 }
+
+/// The longest string that is looked at.
+const LONGEST: usize = 1 << 24;
 
 /// Nesting of expressions that [`State::eval`] follows.
 const MAX_DEPTH: u32 = 2000;
@@ -123,15 +132,15 @@ impl State<'_> {
 
     /// The bytes of a variable that lives in memory.
     pub fn bytes(&self, var: VarId) -> Option<&[u8]> {
-        self.object(var).map(|id| &self.mem.objects[id as usize].data[..])
+        self.mem.objects[self.object(var)? as usize].data.as_flat()
     }
 
     /// The bytes from a pointer on, before the first that is zero; `None` if they are not all in one
-    /// live object.
-    pub fn string(&self, pointer: Value) -> Option<&[u8]> {
+    /// live object, or too many to be shown.
+    pub fn string(&self, pointer: Value) -> Option<Cow<'_, [u8]>> {
         let (id, at) = self.mem.resolve(pointer.as_pointer(), 1).ok()?;
-        let bytes = &self.mem.objects[id as usize].data[at..];
-        bytes.split(|b| *b == 0).next().filter(|s| s.len() < bytes.len())
+        let data = &self.mem.objects[id as usize].data;
+        Some(data.bytes(at, data.zero(at, (data.len() - at).min(LONGEST))?))
     }
 
     /// An element of an array of pointers.
@@ -148,7 +157,7 @@ impl State<'_> {
         live.map(|(id, o)| Seen {
             id: ObjectId(self.mem.prov(id as u32)),
             base: o.base,
-            bytes: &o.data,
+            bytes: o.data.bytes(0, o.data.len()),
             heap: o.kind == Kind::Heap,
         })
     }

@@ -250,7 +250,7 @@ fn main() -> i32 {
     assert_eq!(run.unknown_functions.len(), 1);
     let mut forced = Forced::new();
     for (i, v) in [100, 20, 3].into_iter().enumerate() {
-        forced.push(EdgeId(i as u32), v);
+        forced.push(EdgeId(i as u32), v, 1);
     }
     assert_eq!(interp.run(&mut forced, &mut Discard).outcome, Outcome::Exit(123));
     let once = |seed| interp_outcome(&p, seed);

@@ -389,6 +389,7 @@ pub fn write_bug(w: &mut Writer, bug: &Counterexample) {
         w.number(u128::from(chosen.edge.0));
         w.number(chosen.bits);
         w.number(u128::from(chosen.input));
+        w.number(u128::from(chosen.times));
     });
     w.list(&bug.contents, |w, (edge, bytes)| {
         w.number(u128::from(edge.0));
@@ -400,7 +401,8 @@ pub fn write_bug(w: &mut Writer, bug: &Counterexample) {
 pub fn read_bug(r: &mut Reader<'_>, p: &Program) -> Result<Counterexample, Damaged> {
     let unknowns = r.list(|r| {
         let edge = EdgeId(r.below(p.edges.len())?);
-        Ok(Chosen { edge, bits: r.wide()?, input: r.below(2)? == 1 })
+        let (bits, input) = (r.wide()?, r.below(2)? == 1);
+        Ok(Chosen { edge, bits, input, times: r.number()? })
     })?;
     let contents = r.list(|r| Ok((EdgeId(r.below(p.edges.len())?), r.bytes()?.to_vec())))?;
     Ok(Counterexample { unknowns, contents })

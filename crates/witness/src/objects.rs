@@ -197,7 +197,7 @@ impl Names<'_> {
         } else if self.points_to_characters(ty)
             && let Some(string) = state.string(value).filter(|s| !s.is_empty() && printable(s))
         {
-            let _ = write!(text, " {}", quoted(string));
+            let _ = write!(text, " {}", quoted(&string));
         }
         text
     }

@@ -5,8 +5,9 @@ use crate::objects::{Names, Objects, named};
 use crate::places::Places;
 use palisade_base::Span;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Inputs, Interp, ObjectId, Observer, Outcome, Run, State, Value};
+use palisade_interp::{Config, Discard, Inputs, Interp, ObjectId, Observer, Outcome, Run, State, Taken, Value};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Something that a person wants to know of a run.
@@ -180,7 +181,7 @@ fn arguments(program: &Program, call: EdgeId, state: &State<'_>) -> Option<Vec<V
     if vector.ty != Scalar::Ptr {
         return None;
     }
-    let string = |i| state.string(state.pointer_at(vector, i)?).map(<[u8]>::to_vec);
+    let string = |i| state.string(state.pointer_at(vector, i)?).map(Cow::into_owned);
     Some((0..count as u64).map(|i| string(i).unwrap_or_default()).collect())
 }
 
@@ -203,6 +204,8 @@ struct Recorder<'p> {
     calls: Vec<(EdgeId, usize)>,
     /// Operations to go.
     to_go: u64,
+    /// Operations so far.
+    seen: usize,
 }
 
 impl Observer for Recorder<'_> {
@@ -242,7 +245,12 @@ impl Observer for Recorder<'_> {
         self.about_to(edge, state, depth);
         self.before = Some((edge, depth));
         self.to_go -= 1;
+        self.seen += 1;
         self.to_go > 0
+    }
+
+    fn may_skip(&self) -> bool {
+        self.seen > KEPT
     }
 }
 
@@ -262,6 +270,7 @@ impl<'p> Recorder<'p> {
             before: None,
             calls: Vec::new(),
             to_go: to_go.max(1),
+            seen: 0,
         }
     }
 
@@ -458,6 +467,12 @@ fn place_text(program: &Program, place: PlaceId, state: &State<'_>) -> Option<St
         Some(pointer) => format!("*{pointer}"),
         None => text,
     })
+}
+
+/// An input as one would write it in C, and how often it was given if that is more than once.
+pub fn input_text(input: &Taken) -> String {
+    let value = value_text(input.ty, input.bits);
+    if input.times == 1 { value } else { format!("{value} ({} times)", input.times) }
 }
 
 /// A value as one would write it in C.

@@ -28,7 +28,7 @@ fn inputs_are_the_ones_that_are_named() {
     );
     let inputs = edges(&p, |op| matches!(op, Op::Havoc { input: true, .. }));
     for (x, y) in [(9u128, 2u128), (9, 3), (7, 0), (0, 0)] {
-        let chosen = |(&edge, bits): (&EdgeId, u128)| Chosen { edge, bits, input: true };
+        let chosen = |(&edge, bits): (&EdgeId, u128)| Chosen { edge, bits, input: true, times: 1 };
         let unknowns: Vec<Chosen> = inputs.iter().zip([x, y]).map(chosen).collect();
         assert_eq!(unknowns.len(), 2);
         let bug = Counterexample { unknowns, contents: Vec::new() };

@@ -51,6 +51,16 @@ impl Dictionary {
         all.dedup();
         Dictionary { compared: compared(program), all }
     }
+
+    /// A value that an input is compared with, or else one of the program's constants, or any.
+    pub fn likely(&self, random: &mut Random, ty: Scalar, edge: EdgeId) -> u128 {
+        match self.compared.get(&edge) {
+            Some(values) => values[random.below(values.len())],
+            // A result may be compared with what is far from it in the text.
+            None if !self.all.is_empty() && random.below(4) == 0 => self.all[random.below(self.all.len())],
+            None => random.input(ty, edge).unwrap_or(0),
+        }
+    }
 }
 
 /// How many numbers above the least bound of a variable are tried beside the bounds.
@@ -118,16 +128,12 @@ pub struct Chooser<'a> {
 impl Chooser<'_> {
     fn fresh(&mut self, ty: Scalar, edge: EdgeId) -> u128 {
         let random = &mut self.random;
-        match self.dictionary.compared.get(&edge) {
-            Some(values) if random.below(256) >= if self.faithful { 1 } else { 128 } => {
-                values[random.below(values.len())]
-            }
-            // A result may be compared with what is far from it in the text.
-            None if !self.dictionary.all.is_empty() && random.below(4) == 0 => {
-                self.dictionary.all[random.below(self.dictionary.all.len())]
-            }
-            _ => random.input(ty, edge).unwrap_or(0),
+        if self.dictionary.compared.contains_key(&edge)
+            && random.below(256) < if self.faithful { 1 } else { 128 }
+        {
+            return random.input(ty, edge).unwrap_or(0);
         }
+        self.dictionary.likely(random, ty, edge)
     }
 
     fn choose(&mut self, ty: Scalar, edge: EdgeId, input: bool) -> u128 {

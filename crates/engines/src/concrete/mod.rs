@@ -8,11 +8,13 @@
 
 pub(crate) mod choices;
 mod goals;
+mod habits;
 
 use crate::board::Board;
 use crate::{Certificate, Chosen, Counterexample, Engine, Outcome, Progress};
 use choices::{Choice, Chooser, Dictionary, Record};
 use goals::Goals;
+use habits::Habits;
 use palisade_base::{Budget, IdxVec, Stop};
 use palisade_cfa::*;
 use palisade_interp::{
@@ -39,6 +41,10 @@ const GUIDED_STEPS: u64 = 200_000;
 const ROUNDS_BEFORE: usize = 2;
 const SHORT_STEPS: u64 = 10_000;
 const SHORT_GUIDED: u64 = 10_000_000;
+/// Steps of one run by habit, and of all of them at a time; they come where some run took an edge as often.
+const HABIT_STEPS: u64 = 100_000;
+const HABITS_STEPS: u64 = 5_000_000;
+const MANY_PASSES: u32 = 16;
 /// The search ends when it has found nothing new for as many steps, and for as many as it had taken until then.
 const PATIENCE: u64 = 60_000_000;
 /// What a run costs besides its steps, in steps.
@@ -96,7 +102,7 @@ fn config(step_limit: u64, budget: &Budget) -> Config {
 }
 
 fn counterexample(record: &Record) -> Counterexample {
-    let chosen = |c: &Choice| Chosen { edge: c.edge, bits: c.bits, input: c.input };
+    let chosen = |c: &Choice| Chosen { edge: c.edge, bits: c.bits, input: c.input, times: 1 };
     Counterexample {
         unknowns: record.choices.iter().map(chosen).collect(),
         contents: record.contents.clone(),
@@ -221,6 +227,14 @@ impl<'p> Search<'p> {
 
     fn run(&mut self, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         for (round, (runs, step_limit)) in ROUNDS.into_iter().enumerate() {
+            if round >= ROUNDS_BEFORE && self.asked && self.most.iter().any(|n| *n >= MANY_PASSES) {
+                progress(format_args!("runs by habit"));
+                match self.habitual(budget) {
+                    Ok(None) => {}
+                    Ok(Some(outcome)) => return outcome,
+                    Err(stop) => return Outcome::Unknown(stop.to_string()),
+                }
+            }
             if round == ROUNDS_BEFORE && self.asked {
                 progress(format_args!("short guided runs"));
                 let until = self.steps + SHORT_GUIDED;
@@ -288,6 +302,25 @@ impl<'p> Search<'p> {
                 break;
             }
         }
+        Ok(None)
+    }
+
+    /// Runs that do the same for long, as far as it leads.
+    fn habitual(&mut self, budget: &Budget) -> Result<Option<Outcome>, Stop> {
+        let config = Config { memory_limit: 1 << 30, ..config(HABIT_STEPS, budget) };
+        let mut interp = Interp::new(self.program, config);
+        let mut steps = 0;
+        while steps < HABITS_STEPS {
+            budget.check()?;
+            self.runs += 1;
+            let mut habits = Habits::new(self.runs, &self.dictionary);
+            let run = interp.run(&mut habits, &mut Discard);
+            if let RunOutcome::Violation(_) = run.outcome {
+                return Ok(Some(Outcome::Bug(habits.counterexample())));
+            }
+            steps += run.steps + RUN_COST;
+        }
+        self.steps += steps;
         Ok(None)
     }
 
