@@ -131,7 +131,8 @@ pub fn file(finding: &Finding<'_>) -> Option<String> {
     }
     if !read.is_empty() {
         let bytes = read.iter().map_while(|i| Some((u8::try_from(i.bits).ok()?, i.times as usize)));
-        let bytes: Vec<u8> = bytes.flat_map(|(byte, times)| std::iter::repeat_n(byte, times)).take(READ).collect();
+        let bytes: Vec<u8> =
+            bytes.flat_map(|(byte, times)| std::iter::repeat_n(byte, times)).take(READ).collect();
         let _ = write!(text, "static const char input[] = {};{INPUT}", quoted(&bytes));
     }
     if let Some(arguments) = &story.steps.arguments {

@@ -130,7 +130,8 @@ pub fn lines(program: &Program, places: &Places, steps: &Steps) -> Vec<TraceLine
         };
         match lines.last_mut() {
             Some(last)
-                if last.line == location.line
+                if step.leapt == 0
+                    && last.line == location.line
                     && last.depth == step.depth
                     && last.file == location.file_name
                     && last.takes(&note) =>
@@ -145,7 +146,7 @@ pub fn lines(program: &Program, places: &Places, steps: &Steps) -> Vec<TraceLine
                 function: location.function.unwrap_or_default(),
                 depth: step.depth,
                 notes: vec![note],
-                folded: None,
+                folded: (step.leapt > 0).then_some(Folded { passes: step.leapt as usize, lines: 1 }),
             }),
         }
     }

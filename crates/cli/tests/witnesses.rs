@@ -93,6 +93,10 @@ fn witnesses_of_all_examples_and_regressions_are_accepted() {
                 continue;
             }
             let name = path.file_stem().expect("a name").to_string_lossy();
+            // Nor can it say that a value is given two billion times.
+            if name == "overflow_far_away" {
+                continue;
+            }
             let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.yml"));
             let out = out.to_string_lossy();
             let mut args = vec!["check", "--witness", &out];

@@ -165,6 +165,9 @@ impl Machine<'_> {
             }
         }
         self.steps += effect.edges;
+        if let Some(observer) = &mut self.observer {
+            observer.on_leap(effect.passes);
+        }
         true
     }
 

@@ -23,6 +23,9 @@ pub trait Observer {
         false
     }
 
+    /// So many passes were leapt over.
+    fn on_leap(&mut self, _passes: u64) {}
+
     /// The run ends because no assumption holds at a location; the edge is the last that leaves it.
     fn on_blocked(&mut self, _edge: EdgeId, _state: &State<'_>) {}
 }

@@ -5,7 +5,9 @@ use crate::objects::{Names, Objects, named};
 use crate::places::Places;
 use palisade_base::Span;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Inputs, Interp, ObjectId, Observer, Outcome, Run, State, Taken, Value};
+use palisade_interp::{
+    Config, Discard, Inputs, Interp, ObjectId, Observer, Outcome, Run, State, Taken, Value,
+};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -19,6 +21,8 @@ pub struct Step {
     pub depth: usize,
     /// What happened.
     pub event: Event,
+    /// How many passes of a loop that do the same were leapt over before it.
+    pub leapt: u64,
 }
 
 /// What happens in a run.
@@ -206,6 +210,8 @@ struct Recorder<'p> {
     to_go: u64,
     /// Operations so far.
     seen: usize,
+    /// Passes that were leapt over since the last step.
+    leapt: u64,
 }
 
 impl Observer for Recorder<'_> {
@@ -252,6 +258,10 @@ impl Observer for Recorder<'_> {
     fn may_skip(&self) -> bool {
         self.seen > KEPT
     }
+
+    fn on_leap(&mut self, passes: u64) {
+        self.leapt += passes;
+    }
 }
 
 impl<'p> Recorder<'p> {
@@ -271,6 +281,7 @@ impl<'p> Recorder<'p> {
             calls: Vec::new(),
             to_go: to_go.max(1),
             seen: 0,
+            leapt: 0,
         }
     }
 
@@ -420,7 +431,7 @@ impl<'p> Recorder<'p> {
         if !self.places.contains(self.program.edges[edge].span) {
             return;
         }
-        let step = Step { edge, depth, event };
+        let step = Step { edge, depth, event, leapt: std::mem::take(&mut self.leapt) };
         if self.steps.first.len() < KEPT {
             return self.steps.first.push(step);
         }

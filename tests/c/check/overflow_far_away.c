@@ -1,5 +1,4 @@
-// The sum of two lengths overflows where one of them is that of a text of two billion characters: the run that gets
-// there takes as many passes of a loop that all do the same.
+// A sum of lengths overflows where one is that of a text of two billion characters: as many passes that do the same.
 // palisade check --property no-overflow tests/c/check/overflow_far_away.c
 // verdict: false(no-overflow)
 extern void *malloc(unsigned long);

@@ -112,7 +112,7 @@ impl Table {
                 count(&Outcome::OutOfTime),
                 count(&Outcome::OutOfMemory),
                 failed,
-                memory.iter().sum::<f64>() / memory.len().max(1) as f64,
+                memory.iter().fold(0.0, |a, b| a + b) / memory.len().max(1) as f64,
                 memory.iter().fold(0.0f64, |a, b| a.max(*b)),
             )?;
         }
