@@ -157,7 +157,7 @@ fn value(state: &mut u64) -> String {
         3 => format!("{a} * {k}"),
         4 => format!("{a} - {b}"),
         5 => format!("w[i & 8191] + {k}"),
-        6 => format!("b[(unsigned)i % 8192]"),
+        6 => "b[(unsigned)i % 8192]".into(),
         7 => format!("({a} {} {k})", pick(state, &RELATIONS)),
         _ => format!("{a} & {}", [1, 255, 4095][below(state, 3)]),
     }
