@@ -1,89 +1,19 @@
-//! Leaps over passes of a loop that all do the same.
-//!
-//! Where a run has stayed in a loop for long, the next pass is executed once for all that follow: every register,
-//! global and place in memory holds `start + step · n` at pass `n`, in the machine's arithmetic. Branches then go the
-//! same way, checks hold and accesses stay within their objects for `n` below some bound, which each instruction may
-//! lower. If the pass ends in what the next one starts with, that is so for all passes below the bound, and their effect
-//! is known without executing them. Whatever the arithmetic of lines does not show ends the attempt, and the passes are
-//! executed one by one.
+//! One pass of a loop, executed for all that follow.
 
+use super::line::{Exact, Line, bounds, fits, range};
 use crate::code::*;
 use crate::contents::Contents;
 use crate::exec::cell_size;
 use crate::machine::{Cpu, Machine};
-use crate::outcome::Taken;
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
 
-/// Fewer passes are not worth a leap.
-const WORTH: u64 = 64;
 /// The longest pass, in instructions.
 const LONGEST: usize = 4096;
-/// How often the steps of what a pass starts with are guessed anew: what depends on others' steps comes later.
-const GUESSES: usize = 6;
-/// How many places are written one by one in a leap.
-const PLACES: u64 = 1 << 24;
-
-/// What a register holds at pass `n`: `start + step · n`, and always the same upper half.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Line {
-    start: u64,
-    step: i64,
-    hi: u64,
-}
-
-impl Line {
-    fn constant(lo: u64) -> Line {
-        Line { start: lo, step: 0, hi: 0 }
-    }
-
-    fn at(self, n: u64) -> Slot {
-        Slot { lo: self.start.wrapping_add((self.step as u64).wrapping_mul(n)), hi: self.hi }
-    }
-
-    fn signed(self) -> Exact {
-        Exact { start: (self.start as i64).into(), step: self.step.into() }
-    }
-
-    fn unsigned(self) -> Exact {
-        Exact { start: self.start.into(), step: self.step.into() }
-    }
-
-    /// Its value, if it is always the same.
-    fn fixed(self) -> Option<Slot> {
-        (self.step == 0).then_some(Slot { lo: self.start, hi: self.hi })
-    }
-}
-
-/// A line of mathematical integers.
-#[derive(Clone, Copy)]
-struct Exact {
-    start: i128,
-    step: i128,
-}
-
-impl Exact {
-    /// How many values from the first on lie between these numbers.
-    fn within(self, low: i128, high: i128) -> u64 {
-        if self.start < low || self.start > high {
-            return 0;
-        }
-        let more = match self.step {
-            0 => return u64::MAX,
-            1.. => (high - self.start) / self.step,
-            _ => (self.start - low) / -self.step,
-        };
-        u64::try_from(more).unwrap_or(u64::MAX).saturating_add(1)
-    }
-
-    fn minus(self, other: Exact) -> Exact {
-        Exact { start: self.start - other.start, step: self.step - other.step }
-    }
-}
 
 /// What holds a value from pass to pass.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Place {
+pub enum Place {
     Register(Reg),
     Global(u32),
     /// Bytes of an object that are at the same offset in every pass.
@@ -92,211 +22,42 @@ enum Place {
 
 /// An access to memory: where it is at pass `n`, and what it finds or leaves there.
 #[derive(Clone, Copy, Debug)]
-struct Access {
-    object: u32,
+pub struct Access {
+    pub object: u32,
     /// Of the offset.
-    start: u64,
-    step: i64,
-    cell: Cell,
-    size: u64,
-    value: Line,
-    written: bool,
+    pub start: u64,
+    pub step: i64,
+    pub cell: Cell,
+    pub size: u64,
+    pub value: Line,
+    pub written: bool,
 }
 
 /// One pass, executed for all that follow.
-struct Pass<'m, 'a> {
-    m: &'m mut Machine<'a>,
-    cpu: &'m Cpu,
+pub struct Pass<'m, 'a> {
+    pub m: &'m mut Machine<'a>,
+    pub cpu: &'m Cpu,
     /// By how much a place changes from pass to pass; by nothing, if it is not listed.
-    steps: &'m FxHashMap<Place, i64>,
+    pub steps: &'m FxHashMap<Place, i64>,
     /// What places hold that were read or written.
-    held: FxHashMap<Place, Line>,
+    pub held: FxHashMap<Place, Line>,
     /// What those start with that were read before they were written.
-    first: FxHashMap<Place, Line>,
-    memory: Vec<Access>,
+    pub first: FxHashMap<Place, Line>,
+    pub memory: Vec<Access>,
     /// In how many passes everything is as it is in the first.
-    most: u64,
+    pub most: u64,
     /// The value that the program does not determine.
-    asked: Option<Asked>,
+    pub asked: Option<Asked>,
     /// Edges.
-    edges: u64,
+    pub edges: u64,
 }
 
 #[derive(Clone, Copy)]
-struct Asked {
-    ty: Scalar,
-    edge: EdgeId,
-    bits: u128,
-    input: bool,
-}
-
-/// The effect of passes.
-struct Effect {
-    passes: u64,
-    held: Vec<(Place, Line)>,
-    memory: Vec<Access>,
-    asked: Option<Asked>,
-    edges: u64,
-}
-
-impl Machine<'_> {
-    /// Leaps over passes from an instruction back to itself, if they all do the same.
-    #[cold]
-    pub fn leap(&mut self, cpu: &mut Cpu, at: usize) -> bool {
-        let Some(mut effect) = self.passes(cpu, at) else { return false };
-        if let Some(Asked { ty, edge, bits, input }) = effect.asked {
-            effect.passes = self.inputs.again(ty, edge, input, effect.passes).min(effect.passes);
-            if effect.passes == 0 {
-                return false;
-            }
-            if input {
-                self.taken.push(Taken { edge, ty, bits, times: effect.passes });
-            }
-        }
-        let last = effect.passes - 1;
-        for access in effect.memory.iter().filter(|a| a.written) {
-            self.leave(access, effect.passes);
-        }
-        for (place, line) in effect.held {
-            match place {
-                Place::Register(r) => cpu.regs[r as usize] = line.at(last),
-                Place::Global(g) => self.globals[g as usize] = line.at(last),
-                Place::Memory(..) => {}
-            }
-        }
-        self.steps += effect.edges;
-        if let Some(observer) = &mut self.observer {
-            observer.on_leap(effect.passes);
-        }
-        true
-    }
-
-    /// The effect of as many passes as are known to do the same.
-    fn passes(&mut self, cpu: &Cpu, at: usize) -> Option<Effect> {
-        let mut steps = FxHashMap::default();
-        for _ in 0..GUESSES {
-            let mut pass = Pass {
-                m: &mut *self,
-                cpu,
-                steps: &steps,
-                held: FxHashMap::default(),
-                first: FxHashMap::default(),
-                memory: Vec::new(),
-                most: u64::MAX,
-                asked: None,
-                edges: 0,
-            };
-            pass.run(at)?;
-            let Pass { held, first, memory, most, asked, edges, .. } = pass;
-            let end = |place: &Place| match *place {
-                Place::Memory(object, offset, cell) => {
-                    let same = |a: &&Access| (a.object, a.start, a.step, a.cell) == (object, offset, 0, cell);
-                    memory.iter().find(same).map(|a| a.value)
-                }
-                _ => held.get(place).copied(),
-            };
-            let mut better = FxHashMap::default();
-            let mut closed = true;
-            for (place, start) in &first {
-                let end = end(place).unwrap_or(*start);
-                let step = end.start.wrapping_sub(start.start) as i64;
-                closed &= end == Line { start: start.at(1).lo, ..*start };
-                if end.hi != start.hi {
-                    return None;
-                }
-                if step != 0 {
-                    better.insert(*place, step);
-                }
-            }
-            if closed {
-                if most < WORTH {
-                    return None;
-                }
-                let passes = apart(&memory, most)?;
-                let held = held.into_iter().collect();
-                return Some(Effect { passes, held, memory, asked, edges });
-            }
-            if better == steps {
-                return None;
-            }
-            steps = better;
-        }
-        None
-    }
-
-    /// Leaves in memory what the writes of so many passes leave there.
-    fn leave(&mut self, access: &Access, passes: u64) {
-        let &Access { object, start, step, cell, size, value, .. } = access;
-        if step == 0 {
-            let _ = self.write_cell(object, start as usize, cell, value.at(passes - 1));
-            return;
-        }
-        if let Some(slot) = value.fixed()
-            && step.unsigned_abs() == size
-            && size <= 8
-            && let Some(byte) = same_bytes(slot.lo, size)
-        {
-            let first = if step > 0 { start } else { start - size * (passes - 1) };
-            self.mem.objects[object as usize].data.fill(first as usize, (size * passes) as usize, byte);
-            return;
-        }
-        for n in 0..passes {
-            let offset = start.wrapping_add((step as u64).wrapping_mul(n));
-            let _ = self.write_cell(object, offset as usize, cell, value.at(n));
-        }
-    }
-}
-
-/// The byte that all of the lower ones are.
-fn same_bytes(value: u64, size: u64) -> Option<u8> {
-    let bytes = &value.to_le_bytes()[..size as usize];
-    bytes.iter().all(|b| *b == bytes[0]).then_some(bytes[0])
-}
-
-/// In how many of `most` passes no access meets what another one writes, unless it is the same place in the same pass.
-fn apart(memory: &[Access], most: u64) -> Option<u64> {
-    let passes = match memory.iter().any(|a| a.written && a.step != 0 && !fills(a)) {
-        true => most.min(PLACES),
-        false => most,
-    };
-    let span = |a: &Access| {
-        let last = i128::from(a.start) + i128::from(a.step) * i128::from(passes - 1);
-        (last.min(a.start.into()), last.max(a.start.into()) + i128::from(a.size))
-    };
-    for (i, a) in memory.iter().enumerate() {
-        // Places of different passes must not overlap where they are written.
-        if a.written && a.step != 0 && a.step.unsigned_abs() < a.size {
-            return None;
-        }
-        for b in &memory[..i] {
-            if a.object != b.object || !(a.written || b.written) {
-                continue;
-            }
-            let ((a_low, a_high), (b_low, b_high)) = (span(a), span(b));
-            if a_high <= b_low || b_high <= a_low {
-                continue;
-            }
-            // Members of the same elements.
-            let stride = i128::from(a.step.unsigned_abs());
-            let between = (i128::from(b.start) - i128::from(a.start)).rem_euclid(stride.max(1));
-            let members = a.step == b.step
-                && stride > 0
-                && between >= i128::from(a.size)
-                && between + i128::from(b.size) <= stride;
-            if !members {
-                return None;
-            }
-        }
-    }
-    Some(passes)
-}
-
-/// Whether what it writes is one byte throughout.
-fn fills(a: &Access) -> bool {
-    a.value.step == 0
-        && a.step.unsigned_abs() == a.size
-        && a.size <= 8
-        && same_bytes(a.value.start, a.size).is_some()
+pub struct Asked {
+    pub ty: Scalar,
+    pub edge: EdgeId,
+    pub bits: u128,
+    pub input: bool,
 }
 
 impl Pass<'_, '_> {
@@ -557,7 +318,7 @@ impl Pass<'_, '_> {
     }
 
     /// Executes from one instruction back to itself.
-    fn run(&mut self, at: usize) -> Option<()> {
+    pub fn run(&mut self, at: usize) -> Option<()> {
         let code = std::rc::Rc::clone(&self.cpu.code);
         let mut pc = at;
         for _ in 0..LONGEST {
@@ -839,34 +600,4 @@ impl Contents {
         let alike = first.iter().all(|b| *b == byte);
         alike.then(|| (self.repeats(start, self.len() - start, byte) / size) as u64)
     }
-}
-
-/// The least and the greatest number of so many bits.
-fn bounds(bits: u32, signed: bool) -> (i128, i128) {
-    match signed {
-        true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        false => (0, (1i128 << bits) - 1),
-    }
-}
-
-/// In how many passes a value is within its type.
-fn range(line: Line, bits: u32, signed: bool) -> u64 {
-    let (low, high) = bounds(bits, signed);
-    if signed { line.signed() } else { line.unsigned() }.within(low, high)
-}
-
-/// In how many passes what a place holds is what a load of it gives.
-fn fits(cell: Cell, line: Line) -> Option<u64> {
-    Some(match cell {
-        Cell::I8 => range(line, 8, true),
-        Cell::U8 => range(line, 8, false),
-        Cell::Flag => range(line, 1, false),
-        Cell::I16 => range(line, 16, true),
-        Cell::U16 => range(line, 16, false),
-        Cell::I32 => range(line, 32, true),
-        Cell::U32 => range(line, 32, false),
-        Cell::B64 | Cell::Ptr => u64::MAX,
-        Cell::B80 | Cell::B128 if line.step == 0 => u64::MAX,
-        Cell::B80 | Cell::B128 => return None,
-    })
 }
