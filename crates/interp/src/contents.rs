@@ -134,11 +134,17 @@ impl Contents {
         match self {
             Contents::Flat(bytes) => bytes.copy_within(from..from + n, to),
             Contents::Paged(_) => {
-                // From the end where nothing is overwritten that is still to be read.
+                // Page by page of those that are written, from the end where nothing is overwritten that is still to be
+                // read.
                 let mut left = n;
                 while left > 0 {
-                    let step = left.min(PAGE);
-                    let at = if to <= from { n - left } else { left - step };
+                    let (at, step) = match to <= from {
+                        true => (n - left, left.min(PAGE - (to + n - left) % PAGE)),
+                        false => {
+                            let step = left.min((to + left - 1) % PAGE + 1);
+                            (left - step, step)
+                        }
+                    };
                     let chunk = self.bytes(from + at, step).into_owned();
                     self.write(to + at, &chunk);
                     left -= step;
@@ -149,9 +155,11 @@ impl Contents {
 
     /// Bytes of another object.
     pub fn copy_from(&mut self, to: usize, other: &Contents, from: usize, n: usize) {
-        for done in (0..n).step_by(PAGE) {
-            let step = PAGE.min(n - done);
+        let mut done = 0;
+        while done < n {
+            let step = (n - done).min(PAGE - (to + done) % PAGE);
             self.write(to + done, &other.bytes(from + done, step));
+            done += step;
         }
     }
 
@@ -235,6 +243,9 @@ impl Pages {
             let part = &from[done..done + step];
             match &self.pages[page] {
                 Page::All(byte) if part.iter().all(|b| b == byte) => {}
+                _ if step == PAGE && part.iter().all(|b| *b == part[0]) => {
+                    self.fill(at + done, PAGE, part[0])
+                }
                 _ => self.each(page)[inside..inside + step].copy_from_slice(part),
             }
             done += step;
@@ -308,6 +319,15 @@ mod tests {
         let mut copy = Contents::paged(len as u64);
         copy.copy_from(3, &paged, 1, len - 5);
         assert!(copy.bytes(3, len - 5) == flat.bytes(1, len - 5));
+        // What is one byte throughout stays so, wherever it is moved.
+        let mut text = Contents::paged(1 << 27);
+        text.fill(0, 1 << 27, b'x');
+        let empty = text.cost();
+        let mut moved = Contents::paged(1 << 27);
+        moved.copy_from(3, &text, 1, (1 << 27) - 5);
+        moved.copy_within(3, (1 << 27) - 100, 50);
+        assert!(moved.cost() <= empty + 4 * PAGE as u64);
+        assert_eq!((moved.repeats(3, 1 << 26, b'x'), moved.get(0)), (1 << 26, [0, 0, 0, b'x']));
         let seen = |contents: &Contents| {
             let mut all = std::collections::BTreeSet::new();
             contents.windows(4, |bytes| {

@@ -1,6 +1,7 @@
 //! The loop that executes register code.
 
 use crate::code::*;
+use crate::contents::LARGE;
 use crate::machine::{Cpu, Machine, Step, slot_bits};
 use crate::memory::{BadAccess, Kind, Pointer};
 use crate::outcome::{Outcome, Taken, Trap};
@@ -341,9 +342,8 @@ impl Machine<'_> {
                                 self.mem.objects[id as usize].data.set(at + i, [bits as u8]);
                             }
                         } else {
-                            let mut bytes = vec![0; size as usize];
-                            self.inputs.unknown_bytes(edge, &mut bytes);
-                            self.mem.objects[id as usize].data.write(at, &bytes);
+                            self.mem.objects[id as usize].data.fill(at, size as usize, 0);
+                            self.ask_for_bytes(id, at, size as usize, edge);
                         }
                     }
                     Instr::Alloc { d, size, kind, zeroed } => {
@@ -356,7 +356,7 @@ impl Machine<'_> {
                             self.allocas.push(id);
                         }
                         if !zeroed {
-                            self.fill_unknown(id, code.edges[pc - 1]);
+                            self.ask_for_all(id, code.edges[pc - 1]);
                         }
                         r!(d) = self.mem.pointer(id, 0).into();
                     }
@@ -529,7 +529,7 @@ impl Machine<'_> {
             self.frame_objects[at] = self.create(layout.sizes[k as usize], Kind::Local)?;
         }
         let id = self.frame_objects[at];
-        self.fill_unknown(id, edge);
+        self.ask_for_all(id, edge);
         Ok(())
     }
 
@@ -546,6 +546,9 @@ impl Machine<'_> {
         if size > 0 {
             let (to, from) = (self.writable(to, size)?, self.mem.resolve(from, size)?);
             self.mem.copy(to, from, size as usize);
+            if size >= LARGE {
+                self.mem.count().map_err(|_| Outcome::MemoryLimit)?;
+            }
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ use crate::outcome::Outcome;
 use format::Args;
 use palisade_cfa::*;
 
+/// Bytes that are written to a stream at a time.
+const WRITTEN: usize = 1 << 20;
+
 /// Calls a function without a body.
 pub(crate) fn call(
     m: &mut Machine<'_>,
@@ -151,9 +154,8 @@ impl Call<'_, '_> {
         }
         let (id, at) = self.m.writable(self.pointer(0), size)?;
         let edge = self.m.store.tables.sites[self.site as usize].edge;
-        let mut bytes = vec![0; size as usize];
-        self.m.inputs.unknown_bytes(edge, &mut bytes);
-        self.m.mem.objects[id as usize].data.write(at, &bytes);
+        self.m.mem.objects[id as usize].data.fill(at, size as usize, 0);
+        self.m.ask_for_bytes(id, at, size as usize, edge);
         Ok(())
     }
 
@@ -166,9 +168,12 @@ impl Call<'_, '_> {
     fn write_bytes(&mut self, to: Option<Stream>, from: Pointer, size: u64) -> Step<()> {
         if size > 0 {
             let (id, at) = self.m.mem.resolve(from, size)?;
-            let bytes = self.m.mem.objects[id as usize].data.bytes(at, size as usize);
             if let Some(to) = to {
-                self.m.output.write(to, &bytes);
+                for done in (0..size as usize).step_by(WRITTEN) {
+                    let n = WRITTEN.min(size as usize - done);
+                    let bytes = self.m.mem.objects[id as usize].data.bytes(at + done, n);
+                    self.m.output.write(to, &bytes);
+                }
             }
         }
         Ok(())

@@ -52,6 +52,9 @@ pub(crate) struct Cpu {
 /// Of the unknown contents of a large block so many bytes are asked for; the others are zero.
 const ASKED: usize = 1 << 20;
 
+/// The longest text that the library itself reads: it is held beside the program's memory.
+const TEXT: usize = 1 << 28;
+
 /// Why execution stops.
 pub(crate) type Halt = Outcome;
 pub(crate) type Step<T> = Result<T, Halt>;
@@ -133,7 +136,7 @@ impl<'a> Machine<'a> {
             let id = FIRST_GLOBAL + i as u32;
             match &p.vars[var].init {
                 Init::Unknown => {
-                    self.fill_unknown(id, EdgeId(u32::MAX));
+                    self.ask_for_all(id, EdgeId(u32::MAX));
                 }
                 Init::Image(items) => {
                     for item in items {
@@ -197,14 +200,20 @@ impl<'a> Machine<'a> {
         self.mem.create(size, kind).map_err(|_| Outcome::MemoryLimit)
     }
 
-    /// Asks for the contents of an object, of a large one for those at its start.
-    pub fn fill_unknown(&mut self, id: u32, edge: EdgeId) {
+    /// Asks for the contents of an object.
+    pub fn ask_for_all(&mut self, id: u32, edge: EdgeId) {
+        let size = self.mem.objects[id as usize].data.len();
+        self.ask_for_bytes(id, 0, size, edge);
+    }
+
+    /// Asks for bytes of an object, in a large one for those at the start.
+    pub fn ask_for_bytes(&mut self, id: u32, at: usize, size: usize, edge: EdgeId) {
         match &mut self.mem.objects[id as usize].data {
-            Contents::Flat(bytes) => self.inputs.unknown_bytes(edge, bytes),
+            Contents::Flat(bytes) => self.inputs.unknown_bytes(edge, &mut bytes[at..at + size]),
             paged => {
-                let mut bytes = paged.bytes(0, ASKED.min(paged.len())).into_owned();
+                let mut bytes = paged.bytes(at, ASKED.min(size)).into_owned();
                 self.inputs.unknown_bytes(edge, &mut bytes);
-                paged.write(0, &bytes);
+                paged.write(at, &bytes);
             }
         }
     }
@@ -461,8 +470,10 @@ impl<'a> Machine<'a> {
         let data = &self.mem.objects[id as usize].data;
         let most = limit.unwrap_or(usize::MAX).min(data.len() - offset);
         match data.zero(offset, most) {
-            Some(n) => Ok(data.bytes(offset, n).into_owned()),
-            None if limit == Some(most) => Ok(data.bytes(offset, most).into_owned()),
+            Some(n) if n <= TEXT => Ok(data.bytes(offset, n).into_owned()),
+            None if limit == Some(most) && most <= TEXT => Ok(data.bytes(offset, most).into_owned()),
+            Some(_) => Err(Outcome::MemoryLimit),
+            None if limit == Some(most) => Err(Outcome::MemoryLimit),
             None => Err(BadAccess::OutOfBounds.into()),
         }
     }

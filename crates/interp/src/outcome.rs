@@ -103,7 +103,7 @@ pub struct Run {
     /// after a normal end.
     pub stack: Vec<(FuncId, EdgeId)>,
     /// About how many edges were executed; exactly as many if all were recorded or observed. Passes that were leapt
-    /// over count as one.
+    /// over do not count.
     pub steps: u64,
     /// The executed edges, if they were recorded.
     pub trace: Vec<EdgeId>,

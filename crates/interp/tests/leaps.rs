@@ -6,9 +6,13 @@ use palisade_interp::*;
 use palisade_lower::{Options, compile};
 
 fn program(text: &str) -> Program {
+    program_for(text, DataModel::Lp64)
+}
+
+fn program_for(text: &str, model: DataModel) -> Program {
     let mut map = SourceMap::new();
     let id = map.add("leaps.c", text.into()).expect("the program is small");
-    let compiled = compile(&mut map, &[id], DataModel::Lp64, &Options::default());
+    let compiled = compile(&mut map, &[id], model, &Options::default());
     let errors: Vec<&str> = compiled.diagnostics.iter().map(|d| &*d.message).collect();
     compiled.program.unwrap_or_else(|| panic!("{errors:?}\n{text}"))
 }
@@ -26,7 +30,11 @@ fn inputs_of(run: &Run) -> Vec<(EdgeId, u128)> {
 
 /// Runs with leaps and without; whether there were any.
 fn both(text: &str, inputs: impl Fn(&Program) -> Forced) -> bool {
-    let program = program(text);
+    [DataModel::Lp64, DataModel::Ilp32].map(|model| same(text, model, &inputs)).contains(&true)
+}
+
+fn same(text: &str, model: DataModel, inputs: &impl Fn(&Program) -> Forced) -> bool {
+    let program = program_for(text, model);
     let mut interp = Interp::new(&program, Config { step_limit: 10_000_000, ..Config::default() });
     let leaping = interp.run(&mut inputs(&program), &mut Discard);
     let mut watch = |_: EdgeId, _: &State<'_>| true;
@@ -159,7 +167,7 @@ fn value(state: &mut u64) -> String {
         5 => format!("w[i & 8191] + {k}"),
         6 => "b[(unsigned)i % 8192]".into(),
         7 => format!("({a} {} {k})", pick(state, &RELATIONS)),
-        _ => format!("{a} & {}", [1, 255, 4095][below(state, 3)]),
+        _ => format!("{a} & {}", [0, 1, 255, 4095][below(state, 4)]),
     }
 }
 

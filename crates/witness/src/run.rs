@@ -260,7 +260,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn on_leap(&mut self, passes: u64) {
-        self.leapt += passes;
+        self.leapt = self.leapt.saturating_add(passes);
     }
 }
 

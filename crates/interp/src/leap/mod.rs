@@ -29,7 +29,6 @@ struct Effect {
     held: Vec<(Place, Line)>,
     memory: Vec<Access>,
     asked: Option<Asked>,
-    edges: u64,
 }
 
 impl Machine<'_> {
@@ -57,7 +56,6 @@ impl Machine<'_> {
                 Place::Memory(..) => {}
             }
         }
-        self.steps += effect.edges;
         if let Some(observer) = &mut self.observer {
             observer.on_leap(effect.passes);
         }
@@ -77,10 +75,9 @@ impl Machine<'_> {
                 memory: Vec::new(),
                 most: u64::MAX,
                 asked: None,
-                edges: 0,
             };
             pass.run(at)?;
-            let Pass { held, first, memory, most, asked, edges, .. } = pass;
+            let Pass { held, first, memory, most, asked, .. } = pass;
             let end = |place: &Place| match *place {
                 Place::Memory(object, offset, cell) => {
                     let same = |a: &&Access| (a.object, a.start, a.step, a.cell) == (object, offset, 0, cell);
@@ -107,7 +104,7 @@ impl Machine<'_> {
                 }
                 let passes = apart(&memory, most)?;
                 let held = held.into_iter().collect();
-                return Some(Effect { passes, held, memory, asked, edges });
+                return Some(Effect { passes, held, memory, asked });
             }
             if better == steps {
                 return None;

@@ -48,8 +48,6 @@ pub struct Pass<'m, 'a> {
     pub most: u64,
     /// The value that the program does not determine.
     pub asked: Option<Asked>,
-    /// Edges.
-    pub edges: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -268,15 +266,7 @@ impl Pass<'_, '_> {
             }
             Line { start: slot.lo, step: 0, hi: slot.hi }
         };
-        self.memory.push(Access {
-            object: id,
-            start: at.start,
-            step: at.step,
-            cell,
-            size,
-            value,
-            written: false,
-        });
+        self.access(id, at, cell, size, value, false);
         Some(value)
     }
 
@@ -292,29 +282,25 @@ impl Pass<'_, '_> {
             Cell::U16 => self.norm(value, 48, false),
             Cell::I32 => self.norm(value, 32, true),
             Cell::U32 => self.norm(value, 32, false),
-            Cell::Flag => self.norm(value, 63, false),
+            Cell::Flag if range(value, 1, false) > 0 => self.norm(value, 63, false),
             Cell::B64 => Line { hi: 0, ..value },
             // Memory keeps in mind what a pointer was made for as long as that is alive.
             Cell::Ptr if self.m.mem.object_of(value.hi).is_some() => value,
             Cell::Ptr if value.step == 0 && self.m.mem.lookup(value.start) == value.hi => value,
-            Cell::Ptr | Cell::B80 | Cell::B128 => return None,
+            Cell::Flag | Cell::Ptr | Cell::B80 | Cell::B128 => return None,
         };
         match self.memory.iter_mut().find(|a| a.is(id, at, cell)) {
             Some(known) => {
                 known.value = value;
                 known.written = true;
             }
-            None => self.memory.push(Access {
-                object: id,
-                start: at.start,
-                step: at.step,
-                cell,
-                size,
-                value,
-                written: true,
-            }),
+            None => self.access(id, at, cell, size, value, true),
         }
         Some(())
+    }
+
+    fn access(&mut self, object: u32, at: Line, cell: Cell, size: u64, value: Line, written: bool) {
+        self.memory.push(Access { object, start: at.start, step: at.step, cell, size, value, written });
     }
 
     /// Executes from one instruction back to itself.
@@ -337,8 +323,7 @@ impl Pass<'_, '_> {
         let ptr_bytes = self.m.mem.ptr_bytes;
         let jump = |holds: bool, to: u32| Some(holds.then_some(to as usize));
         match instr {
-            Instr::Mark(_) => self.edges += u64::from(self.m.store.observed),
-            Instr::Tick(n) => self.edges += if self.m.store.observed { 0 } else { u64::from(n) },
+            Instr::Mark(_) | Instr::Tick(_) => {}
             Instr::Mov { d, a } => {
                 let line = self.reg(a);
                 self.set(d, line);
@@ -372,7 +357,7 @@ impl Pass<'_, '_> {
                 let (line, mask) = (self.reg(a), imm as u64);
                 let line = match line.fixed() {
                     Some(slot) => Line { start: slot.lo & mask, step: 0, hi: 0 },
-                    None if mask.wrapping_add(1).is_power_of_two() => {
+                    None if mask != 0 && mask.wrapping_add(1).is_power_of_two() => {
                         self.norm(line, mask.leading_zeros() as u8, false)
                     }
                     None => return None,
