@@ -19,7 +19,7 @@ impl Engine for Bmc {
         "bmc"
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let mut terms = Terms::new();
         let mut solver = BvSolver::new();
         solver.set_limits(Limits { budget: budget.clone(), ..Limits::default() });
@@ -47,6 +47,10 @@ impl Engine for Bmc {
             }
             for reached in cuts {
                 cut |= !check(&mut terms, &mut solver, reached.guard).is_unsat();
+            }
+            if !cut {
+                // The first segment ends where the first pass begins, and passes count from 0.
+                board.exclude_segments(self.name(), bound + 2);
             }
             let deferred = unrolling.deferred(&mut terms);
             let keep: Vec<bool> =

@@ -24,6 +24,8 @@ struct Inner {
     taken: Vec<Taken>,
     /// Errors and cuts that an analysis of all states did not exclude; for each analysis.
     open: Vec<Vec<LocId>>,
+    /// So many segments from the start reach neither errors nor cuts, and who found that.
+    without_errors: Option<(u32, String)>,
 }
 
 /// What somebody found.
@@ -122,6 +124,23 @@ impl Board {
         open.sort_unstable();
         open.dedup();
         Some(open)
+    }
+
+    /// Tells that so many segments from the start, each from one loop head to the next, reach neither errors nor cuts.
+    pub fn exclude_segments(&self, by: &str, segments: u32) {
+        self.lock().without_errors = Some((segments, by.into()));
+    }
+
+    /// How many segments from the start reach no errors, for somebody who knows that of `known` ones.
+    pub fn segments_without_errors(&self, by: &str, known: u32) -> u32 {
+        let mut inner = self.lock();
+        match inner.without_errors.clone() {
+            Some((segments, from)) if segments > known => {
+                inner.taken.push(Taken { by: by.into(), from, facts: 1 });
+                segments
+            }
+            _ => known,
+        }
     }
 
     /// Whether something was told since.

@@ -22,7 +22,8 @@ pub struct KInduction;
 /// Beyond this many passes induction is not worth trying.
 const MAX_K: u32 = 40;
 /// Up to so many passes induction is tried with each number, beyond with every second one: most questions have a model
-/// before one has none, and each takes longer than those before.
+/// before one has none, and each takes longer than those before. For the same reason, what is reached from the start is
+/// then asked only for the number that is enough.
 const EACH: u32 = 5;
 
 impl Engine for KInduction {
@@ -38,13 +39,15 @@ impl Engine for KInduction {
         {
             return Outcome::Unknown(stop.to_string());
         }
+        // The start owes nothing to invariants, so it is followed once, whatever others find meanwhile.
+        let mut base = Base::new(task, board, self.name(), budget);
         let mut invariants = Invariants::none(&task.program);
         let (mut seen, mut from) = (0, 0);
         loop {
             invariants.append(&board.facts(self.name(), &task.program, &mut seen));
             let extended = task.with_program(invariants.extend(&task.program));
             let news = || board.has_news(seen);
-            match induction(&extended, &invariants, &mut from, &news, budget, progress) {
+            match induction(&mut base, &extended, &invariants, &mut from, &news, budget, progress) {
                 Ok(Found::Inductive(k)) => return Outcome::Proof(Certificate::KInduction { k, invariants }),
                 Ok(Found::News) => {}
                 Ok(Found::Nothing) => return Outcome::Unknown("not inductive".into()),
@@ -75,6 +78,41 @@ struct Prover<'t> {
     budget: &'t Budget,
 }
 
+/// What is reached from the start.
+struct Base<'t> {
+    prover: Prover<'t>,
+    passes: Passes,
+    board: &'t Board,
+    by: &'t str,
+    /// So many segments have been followed.
+    followed: u32,
+    /// Where errors are reached in those that have not been asked about.
+    open: Vec<Term>,
+}
+
+impl<'t> Base<'t> {
+    fn new(task: &'t Task, board: &'t Board, by: &'t str, budget: &'t Budget) -> Self {
+        let mut prover = Prover::new(task, budget);
+        let start = prover.encoder.initial_state(&mut prover.terms);
+        let passes = Passes::from(task.body().entry, start, budget);
+        Base { prover, passes, board, by, followed: 0, open: Vec::new() }
+    }
+
+    /// Whether no error is reached in so many segments, of which others may have seen the first ones.
+    fn excludes(&mut self, segments: u32) -> Result<bool, Stop> {
+        while self.followed < segments {
+            let errors = self.prover.advance(&mut self.passes)?;
+            self.open.push(errors);
+            self.followed += 1;
+        }
+        let asked = self.followed - self.open.len() as u32;
+        let known = self.board.segments_without_errors(self.by, asked).min(self.followed);
+        self.open.drain(..(known - asked) as usize);
+        let errors = self.prover.terms.or_all(std::mem::take(&mut self.open));
+        self.prover.excludes(&mut self.passes, errors)
+    }
+}
+
 /// A layer that is taken further and further, with a solver of its own: what it learns is about these passes.
 struct Passes {
     layer: Layer,
@@ -91,6 +129,7 @@ impl Passes {
 
 /// Tries more and more passes. Fewer than `from` were tried before, with fewer invariants.
 fn induction(
+    base: &mut Base<'_>,
     task: &Task,
     invariants: &Invariants,
     from: &mut u32,
@@ -98,12 +137,7 @@ fn induction(
     budget: &Budget,
     progress: &Progress<'_>,
 ) -> Result<Found, Stop> {
-    let mut terms = Terms::new();
-    let encoder = Encoder::new(&task.program, &mut terms);
-    let mut prover = Prover { task, graph: task.program.analyse(), terms, encoder, budget };
-
-    let start = prover.encoder.initial_state(&mut prover.terms);
-    let mut base = Passes::from(task.body().entry, start, budget);
+    let mut prover = Prover::new(task, budget);
     let mut steps: Vec<Passes> = Vec::new();
     for head in prover.graph.loop_heads(task.program.entry).collect::<Vec<_>>() {
         let mut state = prover.encoder.arbitrary_state(&mut prover.terms);
@@ -122,8 +156,7 @@ fn induction(
             *from = k;
             return Ok(Found::News);
         }
-        let errors = prover.advance(&mut base)?;
-        if k >= *from && !prover.excludes(&mut base, errors)? {
+        if k <= EACH && !base.excludes(k + 1)? {
             return Ok(Found::Nothing);
         }
         let mut inductive = k >= *from && (k <= EACH || (k - EACH).is_multiple_of(2));
@@ -133,13 +166,19 @@ fn induction(
             inductive = inductive && prover.excludes(passes, errors)?;
         }
         if inductive {
-            return Ok(Found::Inductive(k));
+            return Ok(if base.excludes(k + 1)? { Found::Inductive(k) } else { Found::Nothing });
         }
     }
     Ok(Found::Nothing)
 }
 
-impl Prover<'_> {
+impl<'t> Prover<'t> {
+    fn new(task: &'t Task, budget: &'t Budget) -> Self {
+        let mut terms = Terms::new();
+        let encoder = Encoder::new(&task.program, &mut terms);
+        Prover { task, graph: task.program.analyse(), terms, encoder, budget }
+    }
+
     /// Takes every state of a layer over one segment. Tells when an error is reached on the way.
     fn advance(&mut self, passes: &mut Passes) -> Result<Term, Stop> {
         let mut next = Layer::new();
