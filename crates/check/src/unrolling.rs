@@ -52,7 +52,7 @@ pub fn check(task: &Task, bounds: &[(LocId, u32)], court: &Court) -> Result<(), 
     if terms.bool_value(any) == Some(false) {
         return Ok(());
     }
-    match court.solver().check(&mut terms, &[any]) {
+    match court.solver().ask(&mut terms, any, &[]).0 {
         Answer::Unsat => Ok(()),
         Answer::Sat => Err(Rejection::Wrong("an error or a further pass through a loop is possible".into())),
         Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),

@@ -35,14 +35,17 @@ impl Engine for Bmc {
             let (cuts, errors): (Vec<_>, Vec<_>) =
                 reached.into_iter().partition(|r| task.error_at(r.loc).is_none());
             let any = terms.or_all(errors.iter().map(|e| e.guard));
-            match check(&mut terms, &mut solver, any) {
+            // What the errors say about the inputs simplifies the rest.
+            solver.push();
+            solver.assert(&mut terms, any);
+            match solver.check(&mut terms, &[]) {
                 Answer::Sat => {
                     return match solver.model(&mut terms) {
                         Some(model) => Outcome::Bug(read_unknowns(task, &terms, &unrolling.encoder, &model)),
                         None => Outcome::Unknown("the solver gave no model".into()),
                     };
                 }
-                Answer::Unsat => {}
+                Answer::Unsat => solver.pop(),
                 Answer::Unknown(why) => return Outcome::Unknown(why.to_string()),
             }
             for reached in cuts {
@@ -74,6 +77,6 @@ impl Engine for Bmc {
 fn check(terms: &mut Terms, solver: &mut BvSolver, goal: Term) -> Answer {
     match terms.bool_value(goal) {
         Some(false) => Answer::Unsat,
-        _ => solver.check(terms, &[goal]),
+        _ => solver.ask(terms, goal, &[]).0,
     }
 }

@@ -128,7 +128,10 @@ impl Board {
 
     /// Tells that so many segments from the start, each from one loop head to the next, reach neither errors nor cuts.
     pub fn exclude_segments(&self, by: &str, segments: u32) {
-        self.lock().without_errors = Some((segments, by.into()));
+        let known = &mut self.lock().without_errors;
+        if known.as_ref().is_none_or(|(before, _)| *before < segments) {
+            *known = Some((segments, by.into()));
+        }
     }
 
     /// How many segments from the start reach no errors, for somebody who knows that of `known` ones.

@@ -213,7 +213,7 @@ impl<'t> Prover<'t> {
     fn excludes(&mut self, passes: &mut Passes, errors: Term) -> Result<bool, Stop> {
         Ok(match self.terms.bool_value(errors) {
             Some(reached) => !reached,
-            None => match passes.solver.check(&mut self.terms, &[errors]) {
+            None => match passes.solver.ask(&mut self.terms, errors, &[]).0 {
                 Answer::Unsat => true,
                 Answer::Sat => false,
                 Answer::Unknown(_) => {

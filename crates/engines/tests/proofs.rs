@@ -3,6 +3,7 @@
 use palisade_base::Budget;
 use palisade_check::court::Court;
 use palisade_domains::Domain;
+use palisade_engines::bmc::Bmc;
 use palisade_engines::board::Board;
 use palisade_engines::composite::Composite;
 use palisade_engines::kinduction::KInduction;
@@ -245,4 +246,54 @@ fn k_induction_takes_what_octagons_find() {
     let taken = board.taken();
     assert!(taken.iter().any(|t| t.by == "kinduction" && t.from == "octagon" && t.facts > 0), "{taken:?}");
     assert!(matches!(KInduction.run(&task, &Board::default(), &budget, &|_| {}), Outcome::Unknown(_)));
+}
+
+/// A counter whose error is first reached in the given segment: the first one ends at the loop, and each pass is another.
+fn counter(error_in: u32) -> String {
+    format!(
+        "model ilp32; fn main() -> i32 {{ local i: i32; local up: i32; entry -> head: i = 2;
+        loop head -> a: check assertion i != {error_in}; a -> b: input up;
+        b -> c: assume up != 0; b -> head: assume !(up != 0); c -> head: i = i + 1; }} entry main;"
+    )
+}
+
+#[test]
+fn unrolling_says_how_far_there_are_no_errors() {
+    for error_in in 2..40 {
+        let board = Board::default();
+        let outcome = Bmc.run(&task(&counter(error_in)), &board, &Budget::unlimited(), &|_| {});
+        assert!(matches!(outcome, Outcome::Bug(_)), "{outcome:?}");
+        // All but the last unrolling, which is at most half as long again.
+        let claimed = board.segments_without_errors("test", 0);
+        assert!(
+            claimed < error_in && (error_in < 5 || 3 * claimed + 6 >= 2 * error_in),
+            "{claimed} of {error_in}"
+        );
+    }
+}
+
+#[test]
+fn k_induction_takes_what_unrolling_excludes_and_the_check_does_not() {
+    let board = Board::default();
+    board.exclude_segments("bmc", 3);
+    board.exclude_segments("bmc", 2);
+    // The assertion holds by 1-induction.
+    let text =
+        "model ilp32; fn main() -> i32 { local i: i32; local j: i32; entry -> e: i = 0; e -> head: j = 0;
+        loop head -> a: check assertion i == j; a -> b: i = i + 1; b -> head: j = j + 1; } entry main;";
+    let right = task(text);
+    let outcome = KInduction.run(&right, &board, &Budget::unlimited(), &|_| {});
+    let Outcome::Proof(certificate) = outcome else { panic!("{outcome:?}") };
+    palisade_check::certificate(&right, &certificate, &Court::new(&Budget::unlimited()))
+        .expect("it is a proof");
+    assert!(board.taken().iter().any(|t| t.by == "kinduction" && t.from == "bmc"));
+    // The same with a wrong start, which the board hides.
+    let wrong = task(&text.replace("i = 0", "i = 1"));
+    let outcome = KInduction.run(&wrong, &board, &Budget::unlimited(), &|_| {});
+    if let Outcome::Proof(certificate) = outcome {
+        let checked = palisade_check::certificate(&wrong, &certificate, &Court::new(&Budget::unlimited()));
+        assert!(checked.is_err(), "the check asks for itself");
+    } else {
+        panic!("{outcome:?}");
+    }
 }

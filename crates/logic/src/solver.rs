@@ -87,6 +87,17 @@ pub trait Solver {
     /// Whether the assertions and the Boolean `assumptions` have a common model.
     fn check(&mut self, terms: &mut Terms, assumptions: &[Term]) -> Answer;
 
+    /// Whether a Boolean `goal` is possible under assumptions, and the core of these if it is not. The goal is asserted
+    /// for this question alone: what it says then simplifies the rest of it, which pays where a goal is large.
+    fn ask(&mut self, terms: &mut Terms, goal: Term, assumptions: &[Term]) -> (Answer, Vec<Term>) {
+        self.push();
+        self.assert(terms, goal);
+        let answer = self.check(terms, assumptions);
+        let core = if answer.is_unsat() { self.unsat_core() } else { Vec::new() };
+        self.pop();
+        (answer, core)
+    }
+
     /// The model of the last check if that was [`Answer::Sat`] and nothing was asserted or
     /// popped since. Variables it does not list may have any value; the default will do.
     fn model(&mut self, terms: &mut Terms) -> Option<Model>;

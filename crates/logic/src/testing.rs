@@ -308,7 +308,12 @@ pub(crate) fn scripts<S: Solver + Default>(
                     let assumptions: Vec<Term> =
                         (0..r.below(3)).map(|_| random_term(terms, g, r, Sort::Bool, depth - 1)).collect();
                     let asserted: Vec<Term> = levels.iter().flatten().copied().collect();
-                    let answered = check_once(terms, &mut solver, &asserted, &assumptions, &models, seed);
+                    let answered = if r.below(3) == 0 {
+                        let goal = random_term(terms, g, r, Sort::Bool, depth);
+                        ask_once(terms, &mut solver, &asserted, goal, &assumptions, &models, seed)
+                    } else {
+                        check_once(terms, &mut solver, &asserted, &assumptions, &models, seed)
+                    };
                     unknown += usize::from(!answered);
                 }
             }
@@ -325,6 +330,32 @@ fn satisfiable(terms: &Terms, models: &[Model], formulas: &[Term]) -> bool {
         let mut evaluator = Evaluator::new(m);
         formulas.iter().all(|t| evaluator.truth(terms, *t))
     })
+}
+
+fn ask_once(
+    terms: &mut Terms,
+    solver: &mut dyn Solver,
+    asserted: &[Term],
+    goal: Term,
+    assumptions: &[Term],
+    models: &[Model],
+    seed: u64,
+) -> bool {
+    let together = |also: &[Term]| [asserted, &[goal], also].concat();
+    match solver.ask(terms, goal, assumptions) {
+        (Answer::Sat, core) => {
+            assert!(
+                core.is_empty() && satisfiable(terms, models, &together(assumptions)),
+                "seed {seed}: wrong sat"
+            );
+        }
+        (Answer::Unsat, core) => {
+            assert!(core.iter().all(|t| assumptions.contains(t)), "seed {seed}: wrong core");
+            assert!(!satisfiable(terms, models, &together(&core)), "seed {seed}: wrong unsat or core");
+        }
+        (Answer::Unknown(_), _) => return false,
+    }
+    true
 }
 
 fn check_once(

@@ -71,15 +71,14 @@ impl<'t> Checker<'t> {
         if self.terms.bool_value(goal) == Some(false) {
             return Ok(());
         }
-        let assumptions: Vec<Term> = std::iter::once(goal).chain(known.iter().map(|k| k.1)).collect();
-        match solver.check(&mut self.terms, &assumptions) {
-            Answer::Unsat => {
-                let core = solver.unsat_core();
+        let assumptions: Vec<Term> = known.iter().map(|k| k.1).collect();
+        match solver.ask(&mut self.terms, goal, &assumptions) {
+            (Answer::Unsat, core) => {
                 needed.extend(known.iter().filter(|(_, term)| core.contains(term)).map(|(fact, _)| *fact));
                 Ok(())
             }
-            Answer::Sat => Err(Rejection::Wrong(what())),
-            Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
+            (Answer::Sat, _) => Err(Rejection::Wrong(what())),
+            (Answer::Unknown(why), _) => Err(Rejection::GaveUp(why.to_string())),
         }
     }
 

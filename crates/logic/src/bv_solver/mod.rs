@@ -7,9 +7,10 @@
 //! 2. `facts` replaces what is asserted elsewhere, and what `ranges` and `equations` decide, by constants;
 //! 3. `unconstrained` replaces terms that can take every value by variables.
 //!
-//! It comes last because the others make variables disappear. The rest is blasted; `theory` adds
-//! what arrays and functions mean by lemmas on demand.
+//! It comes last of these because the others make variables disappear. In what remains, `choices` takes comparisons of
+//! copied values apart. The rest is blasted; `theory` adds what arrays and functions mean by lemmas on demand.
 
+mod choices;
 mod equations;
 mod facts;
 mod preprocess;
@@ -32,6 +33,7 @@ use crate::eval::{Interpretation, Leaf, Memo};
 use crate::solver::{Answer, Limits, Solver, Unknown};
 use crate::term::{Func, Op, Sort, Term, Terms};
 use crate::value::{Model, Value};
+use choices::Choices;
 use facts::Facts;
 use preprocess::Definitions;
 use relevant::Relevant;
@@ -46,6 +48,7 @@ pub struct BvSolver {
     definitions: Definitions,
     facts: Facts,
     unconstrained: Unconstrained,
+    choices: Choices,
     relevant: Relevant,
     blaster: Blaster,
     sat: Sat,
@@ -160,6 +163,7 @@ impl BvSolver {
             definitions: Definitions::new(),
             facts: Facts::default(),
             unconstrained: Unconstrained::default(),
+            choices: Choices::default(),
             relevant: Relevant::new(),
             blaster: Blaster::new(),
             sat,
@@ -202,13 +206,17 @@ impl BvSolver {
             self.facts.rewrite(terms, t)
         };
         let mut assumptions: Vec<Term> = assumptions.iter().map(rewrite).collect();
-        self.ready.extend(self.unconstrained.absorb(terms, &batches, &assumptions));
+        let mut ready = self.unconstrained.absorb(terms, &batches, &assumptions);
         self.unconstrained.open_until(self.level);
         let mut equations = Vec::new();
         for t in &mut assumptions {
             *t = self.unconstrained.rewrite(terms, *t, &mut equations);
         }
-        self.ready.extend(equations.into_iter().map(|t| (self.level, t)));
+        ready.extend(equations.into_iter().map(|t| (self.level, t)));
+        for t in ready.iter_mut().map(|(_, t)| t).chain(&mut assumptions) {
+            *t = self.choices.rewrite(terms, *t);
+        }
+        self.ready.extend(ready);
         assumptions
     }
 

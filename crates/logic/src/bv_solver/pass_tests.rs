@@ -326,3 +326,98 @@ fn bounds_are_asserted_twice() {
         assert_eq!(kept.is_empty(), level > 1, "level {level}");
     }
 }
+
+/// Nested choices between variables and constants, under conditions that compare such choices.
+fn copies(s: &mut Terms, r: &mut Random, ends: &[Term], conditions: &[Term]) -> Vec<Term> {
+    let mut words = ends.to_vec();
+    let mut conditions = conditions.to_vec();
+    for _ in 0..30 {
+        let (a, b) = (words[r.below(words.len())], words[r.below(words.len())]);
+        match r.below(3) {
+            0 => conditions.push(testing::PREDICATES[r.below(7)](s, a, b)),
+            _ => words.push(s.ite(conditions[r.below(conditions.len())], a, b)),
+        }
+    }
+    conditions
+}
+
+#[test]
+fn choices_against_brute_force() {
+    let mut s = Terms::new();
+    let g = small_signature(&mut s);
+    let x = g.vars[0];
+    let p = g.vars[3];
+    let y = s.zero_extend(g.vars[1], 1);
+    let (two, six, sum) = (s.bv(3, 2), s.bv(3, 6), s.add(x, y));
+    let odd = s.extract(sum, 0, 0);
+    let bit = s.bv(1, 1);
+    let odd = s.eq(odd, bit);
+    let models: Vec<Model> = testing::all_models(&s, &g).into_iter().step_by(7).collect();
+    let (mut changed, mut apart) = (0, 0);
+    for seed in 0..150 {
+        let r = &mut Random::new(seed);
+        let mut pass = Choices::default();
+        for t in copies(&mut s, r, &[x, y, two, six, sum], &[p, odd]).into_iter().skip(2) {
+            let rewritten = pass.rewrite(&mut s, t);
+            assert_eq!(truths(&s, &models, t), truths(&s, &models, rewritten), "seed {seed}");
+            assert_eq!(pass.rewrite(&mut s, t), rewritten, "seed {seed}");
+            changed += usize::from(rewritten != t);
+            apart += usize::from(comparisons(&s, rewritten).iter().all(|c| !compares_choices(&s, *c)));
+        }
+    }
+    assert!(changed > 400 && apart > 1000, "{changed} rewritten, {apart} without comparisons of choices");
+}
+
+fn comparisons(s: &Terms, t: Term) -> Vec<Term> {
+    let compares =
+        |t: Term| matches!(s.op(t), Op::Eq | Op::Ult | Op::Slt) && s.sort(s.arg(t, 0)) != Sort::Bool;
+    s.subterms(&[t]).into_iter().filter(|t| compares(*t)).collect()
+}
+
+fn compares_choices(s: &Terms, t: Term) -> bool {
+    s.args(t).iter().any(|a| s.op(*a) == Op::Ite)
+}
+
+/// A ring of copies, as large as those of programs: what is compared in the end are pairs of different ends.
+#[test]
+fn long_chains_of_copies_are_compared_by_their_ends() {
+    let mut s = Terms::new();
+    let ends: Vec<Term> = (0..4).map(|i| s.var(&format!("e{i}"), Sort::BitVec(32))).collect();
+    let mut words = ends.clone();
+    for i in 0..50_000 {
+        let p = s.var(&format!("p{i}"), Sort::Bool);
+        words[i % 4] = s.ite(p, words[i % 4], words[(i + 1) % 4]);
+    }
+    let equal = s.eq(words[0], words[2]);
+    let rewritten = Choices::default().rewrite(&mut s, equal);
+    let compared = comparisons(&s, rewritten);
+    assert_eq!(compared.len(), 6);
+    assert!(compared.iter().all(|t| s.args(*t).iter().all(|a| ends.contains(a))));
+}
+
+/// Comparisons that are more than the choices they replace are left alone, and so are those of too many ends.
+#[test]
+fn choices_make_no_more_comparisons_than_they_replace() {
+    let mut s = Terms::new();
+    let mut choice = |name: &str, n: usize| {
+        let mut word = s.var(&format!("{name}0"), Sort::BitVec(8));
+        for i in 1..n {
+            let (p, e) =
+                (s.var(&format!("{name}p{i}"), Sort::Bool), s.var(&format!("{name}{i}"), Sort::BitVec(8)));
+            word = s.ite(p, e, word);
+        }
+        word
+    };
+    let (three, two, many, few) = (choice("a", 3), choice("b", 2), choice("c", 13), choice("d", 12));
+    let one = s.var("x", Sort::BitVec(8));
+    let mut pass = Choices::default();
+    for (a, b, taken_apart) in [(three, two, false), (many, one, false), (few, one, true), (three, two, true)]
+    {
+        let t = s.ult(a, b);
+        // A pass does not come back to what it has seen, so that each is asked for in another shape.
+        let t = if taken_apart { s.ult(b, a) } else { t };
+        let rewritten = pass.rewrite(&mut s, t);
+        assert_eq!(rewritten != t, taken_apart);
+        assert_eq!(comparisons(&s, rewritten).iter().all(|c| !compares_choices(&s, *c)), taken_apart);
+    }
+}
