@@ -1,8 +1,9 @@
-//! What objects hold: bytes side by side, or for large blocks of the heap pages of which most hold one byte throughout.
+//! What objects hold: bytes side by side, or for large blocks that were asked for at run time pages of which most hold one
+//! byte throughout.
 
 use std::borrow::Cow;
 
-/// Blocks of the heap of at least so many bytes are paged.
+/// Blocks of at least so many bytes are paged, unless they are variables of a known size.
 pub(crate) const LARGE: u64 = 1 << 24;
 /// Bytes of a page.
 const PAGE: usize = 1 << 14;
@@ -202,6 +203,14 @@ impl Contents {
             Contents::Flat(bytes) => bytes.windows(n).for_each(show),
             Contents::Paged(pages) => {
                 for (i, page) in pages.pages.iter().enumerate() {
+                    // What is one byte throughout is shown at its begin and at its end.
+                    let near = &pages.pages[i.saturating_sub(1)..(i + 2).min(pages.pages.len())];
+                    if let Page::All(byte) = page
+                        && near.len() == 3
+                        && near.iter().all(|p| matches!(p, Page::All(b) if b == byte))
+                    {
+                        continue;
+                    }
                     let (start, end) = (i * PAGE, ((i + 1) * PAGE).min(pages.len));
                     match page {
                         Page::All(byte) if end - start >= n => show(&vec![*byte; n]),
@@ -336,6 +345,15 @@ mod tests {
             all
         };
         assert!(seen(&flat) == seen(&paged));
+        let mut long = Contents::paged(6 * PAGE as u64);
+        let mut same = Contents::flat(6 * PAGE as u64);
+        for (at, n, byte) in [(PAGE, 4 * PAGE, 1), (4 * PAGE, PAGE, 2), (3 * PAGE - 1, 1, 3)] {
+            [&mut long, &mut same].into_iter().for_each(|c| c.fill(at, n, byte));
+            assert!(seen(&long) == seen(&same), "{byte}");
+        }
+        let mut shown = 0;
+        text.windows(8, |_| shown += 1);
+        assert!(shown < 50, "one byte throughout, shown {shown} times");
         assert!(paged.cost() <= (6 * (PAGE + size_of::<Page>())) as u64);
         assert_eq!(Contents::paged(1 << 31).cost(), (1 << 31) / PAGE as u64 * size_of::<Page>() as u64);
     }

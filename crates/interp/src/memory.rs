@@ -134,8 +134,9 @@ impl Memory {
         if size > LARGEST {
             return Err(OutOfMemory);
         }
-        // What is not flat takes little before it is written.
-        let data = if kind == Kind::Heap && size >= LARGE { Some(Contents::paged(size)) } else { None };
+        // What is not flat takes little before it is written. Variables are looked at as bytes side by side.
+        let asked_for = matches!(kind, Kind::Heap | Kind::Stack);
+        let data = (asked_for && size >= LARGE).then(|| Contents::paged(size));
         let cost = data.as_ref().map_or(size, Contents::cost) + OVERHEAD;
         if cost > self.limit.saturating_sub(self.used) {
             return Err(OutOfMemory);
@@ -444,15 +445,21 @@ impl Memory {
                 work.push(id);
             }
         };
-        roots.for_each(|addr| reach(addr, &mut work));
-        for object in self.objects.iter().filter(|o| o.live && o.kind != Kind::Heap) {
-            reach(object.base, &mut work);
+        // Without a heap there is nothing to look for.
+        if !self.heap_empty() {
+            roots.for_each(|addr| reach(addr, &mut work));
+            for object in self.objects.iter().filter(|o| o.live && o.kind != Kind::Heap) {
+                reach(object.base, &mut work);
+            }
         }
+        let mut bytes = [0u8; 8];
         while let Some(id) = work.pop() {
             self.objects[id as usize].data.windows(self.ptr_bytes, |window| {
-                let mut bytes = [0u8; 8];
-                bytes[..self.ptr_bytes].copy_from_slice(window);
-                reach(u64::from_le_bytes(bytes), &mut work);
+                // Texts repeat themselves, and most memory is zero.
+                if bytes[..self.ptr_bytes] != *window {
+                    bytes[..self.ptr_bytes].copy_from_slice(window);
+                    reach(u64::from_le_bytes(bytes), &mut work);
+                }
             });
         }
         self.live_heap().filter(move |id| !reached[*id as usize])
