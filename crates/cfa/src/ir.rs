@@ -685,6 +685,34 @@ impl Program {
         }
     }
 
+    /// What a variable holds that is a register: a scalar whose address is never taken.
+    pub fn register(&self, var: VarId) -> Option<Scalar> {
+        let info = &self.vars[var];
+        if info.address_taken { None } else { self.scalar_of(info.ty) }
+    }
+
+    /// The type of a variable that is an integer register.
+    pub fn integer_register(&self, var: VarId) -> Option<IntTy> {
+        self.register(var)?.int()
+    }
+
+    /// The register that a place is the whole of, and what it holds.
+    pub fn whole_register(&self, place: PlaceId) -> Option<(VarId, Scalar)> {
+        let place = &self.places[place];
+        match place.base {
+            Base::Var(var) if place.path.is_empty() && place.bits.is_none() => {
+                Some((var, self.register(var)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The integer register that a place is the whole of, and its type.
+    pub fn whole_integer(&self, place: PlaceId) -> Option<(VarId, IntTy)> {
+        let (var, scalar) = self.whole_register(place)?;
+        Some((var, scalar.int()?))
+    }
+
     /// The member a [`Proj::Field`] names.
     pub fn field(&self, record: TypeId, field: u32) -> &Field {
         match &self.types[record] {

@@ -1,6 +1,5 @@
 //! Where things stand in a symbolic state, and how pointers are written as bit-vectors.
 
-use crate::pointsto::is_register;
 use crate::regions::{CellKind, RegionId, Regions};
 use palisade_base::{Idx, IdxVec};
 use palisade_cfa::*;
@@ -61,7 +60,7 @@ impl Layout {
             .vars
             .ids()
             .map(|v| {
-                is_register(program, v).then(|| {
+                program.register(v).is_some().then(|| {
                     let scalar = program.scalar_of(program.vars[v].ty).expect("registers are scalars");
                     let width = scalar_bits(off_bits, scalar);
                     add(Sort::BitVec(width), program.vars[v].name.to_string()) as u32
@@ -78,7 +77,8 @@ impl Layout {
             .vars
             .ids()
             .map(|v| {
-                let dynamic = track && program.vars[v].kind != VarKind::Global && !is_register(program, v);
+                let dynamic =
+                    track && program.vars[v].kind != VarKind::Global && program.register(v).is_none();
                 dynamic.then(|| add(Sort::BitVec(OBJ_BITS), format!("&{}", program.vars[v].name)) as u32)
             })
             .collect();

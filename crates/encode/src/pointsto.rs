@@ -51,12 +51,6 @@ pub struct PointsTo {
     changes: usize,
 }
 
-/// Whether a variable is a plain register: a scalar whose address is never taken.
-pub fn is_register(program: &Program, var: VarId) -> bool {
-    let v = &program.vars[var];
-    !v.address_taken && program.scalar_of(v.ty).is_some()
-}
-
 /// An index that is a product with a constant as the other factor and more bytes for each step, if
 /// the product cannot wrap: the rows of an array whose dimensions are not constants in the source.
 fn scaled_index(program: &Program, index: ExprId, stride: u64) -> (ExprId, u64) {
@@ -87,7 +81,7 @@ impl PointsTo {
         let home = program
             .vars
             .ids()
-            .map(|v| (!is_register(program, v)).then(|| nodes.push(Node::default())))
+            .map(|v| program.register(v).is_none().then(|| nodes.push(Node::default())))
             .collect();
         let mut this = PointsTo {
             nodes,
@@ -210,7 +204,7 @@ impl PointsTo {
     pub fn lookup_value(&self, program: &Program, pointer: ExprId) -> Option<Cell> {
         match program.exprs[pointer].kind {
             ExprKind::Load(place) => match program.places[place].base {
-                Base::Var(var) if is_register(program, var) => self.pointee[var].map(|c| self.find(c)),
+                Base::Var(var) if program.register(var).is_some() => self.pointee[var].map(|c| self.find(c)),
                 _ => {
                     let cell = self.lookup(program, place)?;
                     self.nodes[cell.node].links.get(&cell.off).map(|&c| self.find(c))

@@ -5,7 +5,7 @@
 //! Where accesses of different sizes overlap, the region's cells are single bytes. An access then
 //! concerns one region, and formulas about different regions do not interfere.
 
-use crate::pointsto::{Cell, NodeId, PointsTo, is_register};
+use crate::pointsto::{Cell, NodeId, PointsTo};
 use palisade_base::IdxVec;
 use palisade_cfa::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -307,7 +307,7 @@ pub fn extent(program: &Program, place: PlaceId) -> (u64, u64, bool) {
 /// Whether a place is a register.
 pub fn register_of(program: &Program, place: PlaceId) -> Option<VarId> {
     match program.places[place].base {
-        Base::Var(v) if is_register(program, v) => Some(v),
+        Base::Var(v) if program.register(v).is_some() => Some(v),
         _ => None,
     }
 }

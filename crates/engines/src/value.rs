@@ -108,11 +108,8 @@ fn explore(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Outc
 fn cover(task: &Task, run: &Exploration<Product<Location<'_>, Explicit<'_>>>) -> Result<Cover, String> {
     let program = &task.program;
     let graph = program.analyse();
-    let register = |&v: &VarId| {
-        let var = &program.vars[v];
-        !var.address_taken && matches!(program.scalar_of(var.ty), Some(Scalar::Int(_)))
-    };
-    let registers: Vec<VarId> = program.vars.ids().filter(register).collect();
+    let registers: Vec<VarId> =
+        program.vars.ids().filter(|v| program.integer_register(*v).is_some()).collect();
     let mut cover = Cover::default();
     for (_, (position, values)) in run.reached().iter() {
         let Position::At(loc) = *position else { continue };
@@ -176,8 +173,7 @@ fn assigned_registers(program: &Program) -> Vec<VarId> {
         program.visit_op(&edge.op, &mut |used| {
             if let Use::Write(place) = used
                 && let Base::Var(var) = program.places[place].base
-                && !program.vars[var].address_taken
-                && program.scalar_of(program.vars[var].ty).is_some()
+                && program.register(var).is_some()
             {
                 vars.push(var);
             }

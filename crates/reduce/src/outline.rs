@@ -288,8 +288,7 @@ impl Touched {
                 if source.vars[var].kind != VarKind::Global {
                     return;
                 }
-                let register =
-                    source.scalar_of(source.vars[var].ty).filter(|_| !source.vars[var].address_taken);
+                let register = source.register(var);
                 match (used, register) {
                     (Use::Write(_), Some(_)) => {
                         touched.assigned.insert(var);
@@ -323,8 +322,7 @@ fn replace(source: &Program, calls: &CallGraph, func: FuncId, program: &mut Prog
     };
     args.extend(params.iter().map(|&param| argument(program, param)));
     for var in given {
-        let register = program.scalar_of(program.vars[var].ty).is_some() && !source.vars[var].address_taken;
-        if register {
+        if source.register(var).is_some() {
             types.push(program.vars[var].ty);
             args.push(argument(program, var));
         } else {

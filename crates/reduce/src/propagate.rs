@@ -114,7 +114,7 @@ impl Facts {
     fn collect(program: &Program, homes: &FxHashMap<VarId, PlaceId>) -> Option<Facts> {
         let mut facts = Facts::default();
         for (var, v) in program.vars.iter_enumerated() {
-            if let (Init::Image(items), Some(scalar)) = (&v.init, register(program, var)) {
+            if let (Init::Image(items), Some(scalar)) = (&v.init, program.register(var)) {
                 let value = match items.as_slice() {
                     [] => Some(Known::Bits(0)),
                     // The image does not know of signs.
@@ -218,7 +218,7 @@ impl Facts {
                 && let Base::Var(var) = program.places[place].base
             {
                 // The address of a variable survives a write to it, the value does not.
-                kill(var, register(program, var).is_some());
+                kill(var, program.register(var).is_some());
             }
         });
         if let Some(fact) = fact_of(program, op) {
@@ -231,7 +231,7 @@ impl Facts {
 fn pointed_at_first(program: &mut Program) -> FxHashMap<VarId, PlaceId> {
     let mut wanted: BTreeSet<VarId> = BTreeSet::new();
     for (var, v) in program.vars.iter_enumerated() {
-        if let (Init::Image(items), Some(Scalar::Ptr)) = (&v.init, register(program, var))
+        if let (Init::Image(items), Some(Scalar::Ptr)) = (&v.init, program.register(var))
             && let [InitItem { offset: 0, value: InitValue::Addr(to, 0) }] = items.as_slice()
         {
             wanted.insert(*to);
@@ -254,31 +254,15 @@ fn pointed_at_first(program: &mut Program) -> FxHashMap<VarId, PlaceId> {
     homes
 }
 
-/// The type of a variable that is a register.
-fn register(program: &Program, var: VarId) -> Option<Scalar> {
-    let v = &program.vars[var];
-    if v.address_taken { None } else { program.scalar_of(v.ty) }
-}
-
-fn whole_register(program: &Program, place: PlaceId) -> Option<(VarId, Scalar)> {
-    let place = &program.places[place];
-    match place.base {
-        Base::Var(var) if place.path.is_empty() && place.bits.is_none() => {
-            Some((var, register(program, var)?))
-        }
-        _ => None,
-    }
-}
-
 /// The fact that an operation establishes.
 fn fact_of(program: &Program, op: &Op) -> Option<Fact> {
     let Op::Assign { dst, src } = *op else { return None };
-    let (var, ty) = whole_register(program, dst)?;
+    let (var, ty) = program.whole_register(dst)?;
     let value = match program.exprs[src].kind {
         ExprKind::Int(bits) | ExprKind::Float(bits) => Known::Bits(bits),
         ExprKind::Addr(place) if fixed(program, place) => Known::Addr(place),
         ExprKind::Load(place) => {
-            let (other, t) = whole_register(program, place)?;
+            let (other, t) = program.whole_register(place)?;
             if other == var || t != ty {
                 return None;
             }

@@ -56,7 +56,7 @@ pub fn forget(source: &Program, followed: &BTreeSet<FuncId>) -> Result<Program, 
 pub fn params(source: &Program, func: FuncId) -> Vec<VarId> {
     let body = &source.funcs[func].body;
     let params = body.iter().flat_map(|body| body.params.iter().copied());
-    params.filter(|&var| integer_register(source, var).is_some()).collect()
+    params.filter(|&var| source.integer_register(var).is_some()).collect()
 }
 
 /// The functions that cannot fail, whatever they are called with.
@@ -120,7 +120,7 @@ impl Touched {
             p.visit_op(&edge.op, &mut |used| {
                 let (Use::Read(place) | Use::Write(place)) = used else { return };
                 let Base::Var(var) = p.places[place].base else { return };
-                if p.vars[var].kind != VarKind::Global || integer_register(p, var).is_none() {
+                if p.vars[var].kind != VarKind::Global || p.integer_register(var).is_none() {
                     return;
                 }
                 let set = match used {
@@ -150,12 +150,6 @@ impl Touched {
             }
         }
     }
-}
-
-/// The type of a variable that is an integer register.
-fn integer_register(p: &Program, var: VarId) -> Option<IntTy> {
-    let ty = p.scalar_of(p.vars[var].ty)?.int()?;
-    (!p.vars[var].address_taken).then_some(ty)
 }
 
 struct Forgetting<'a> {
@@ -190,7 +184,7 @@ impl<'a> Forgetting<'a> {
         let mut params = IdxVec::filled(Vec::new(), source.funcs.len());
         for func in source.funcs.ids() {
             let Some(body) = &source.funcs[func].body else { continue };
-            let kept = |(_, var): &(usize, &VarId)| integer_register(source, **var).is_some();
+            let kept = |(_, var): &(usize, &VarId)| source.integer_register(**var).is_some();
             params[func] = body.params.iter().enumerate().filter(kept).map(|(i, _)| i).collect();
             let kept = self::params(source, func);
             let ret = match &source.types[source.funcs[func].ty] {
@@ -217,7 +211,7 @@ impl<'a> Forgetting<'a> {
     fn target(&self, place: PlaceId) -> Target {
         let p = &self.source.places[place];
         match p.base {
-            Base::Var(var) if integer_register(self.source, var).is_some() => {
+            Base::Var(var) if self.source.integer_register(var).is_some() => {
                 match p.path.is_empty() && p.bits.is_none() && p.ty == self.source.vars[var].ty {
                     true => Target::Register(var),
                     false => Target::Part(var),
@@ -309,7 +303,7 @@ impl<'a> Forgetting<'a> {
                 let cond = cond.unwrap_or_else(|| self.out.add_expr(Scalar::BOOL, ExprKind::Int(0)));
                 Op::Check { kind: *kind, cond }
             }
-            Op::Enter { var } if integer_register(self.source, *var).is_some() => self.havoc(*var),
+            Op::Enter { var } if self.source.integer_register(*var).is_some() => self.havoc(*var),
             Op::Enter { .. } | Op::Leave { .. } => Op::Skip,
             Op::Free { .. } | Op::MemCopy { .. } | Op::MemSet { .. } => Op::Skip,
             Op::Halt { .. } => Op::Halt { kind: HaltKind::Abort },

@@ -10,7 +10,7 @@
 //!
 //! That a way implies something is a question for the bit-precise solver.
 
-use super::paths::{paths, register};
+use super::paths::paths;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::Halt;
@@ -129,7 +129,7 @@ impl<'p> Rules<'p> {
 
     /// Ranking functions that the conditions and registers of a way suggest.
     fn candidates(&self, way: &Way) -> Vec<Ranking> {
-        let registers = self.program.vars.ids().filter(|v| register(self.program, *v).is_some());
+        let registers = self.program.vars.ids().filter(|v| self.program.integer_register(*v).is_some());
         let mut found: Vec<Ranking> = registers.map(Ranking::Lsb).collect();
         for &edge in &way.edges {
             if let Op::Assume { cond } = self.program.edges[edge].op {
@@ -185,7 +185,8 @@ impl<'p> Rules<'p> {
     fn decreases(&mut self, way: &Way, ranking: Ranking) -> Result<bool, Halt> {
         match ranking {
             Ranking::Lsb(var) => {
-                let (Some((x, next)), Some(t)) = (self.registers(var, way), register(self.program, var))
+                let (Some((x, next)), Some(t)) =
+                    (self.registers(var, way), self.program.integer_register(var))
                 else {
                     return Ok(false);
                 };

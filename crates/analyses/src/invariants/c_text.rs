@@ -4,7 +4,6 @@
 //! a type that holds it. Signed arithmetic wraps, as everywhere in Palisade.
 
 use super::linear::{Linear, Relation};
-use super::paths::whole_register;
 use crate::trees::{integer, machine};
 use palisade_base::Span;
 use palisade_cfa::*;
@@ -459,7 +458,7 @@ fn written(program: &Program, names: &Names<'_>, e: ExprId, inner: bool, depth: 
                 _ => text,
             }
         }
-        ExprKind::Load(place) => names.of(whole_register(program, *place)?)?.to_string(),
+        ExprKind::Load(place) => names.of(program.whole_integer(*place)?.0)?.to_string(),
         ExprKind::Unary(UnOp::Not, a) if ty == IntTy::BOOL => format!("!{}", go(*a)?),
         ExprKind::Unary(op, a) => narrow(format!("{}{}", if *op == UnOp::Neg { "-" } else { "~" }, go(*a)?)),
         ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if ty == IntTy::BOOL => {

@@ -5,7 +5,6 @@
 //! floating-point numbers) becomes an unknown value, every time anew, so the task has more runs
 //! than the function: what holds in all of its runs holds in the function.
 
-use super::paths::{register, whole_register};
 use palisade_base::{IdxVec, Span};
 use palisade_cfa::callgraph::CallGraph;
 use palisade_cfa::*;
@@ -34,7 +33,7 @@ impl<'p> Isolator<'p> {
                 if let Use::Write(place) = used
                     && let Base::Var(var) = program.places[place].base
                     && program.vars[var].kind == VarKind::Global
-                    && register(program, var).is_some()
+                    && program.integer_register(var).is_some()
                 {
                     writes[func].insert(var);
                 }
@@ -128,7 +127,7 @@ impl Builder<'_> {
                 self.edge(id, map[&edge.src], map[&edge.dst]);
             }
         }
-        mentioned.retain(|v| register(source, *v).is_some());
+        mentioned.retain(|v| source.integer_register(*v).is_some());
         mentioned.sort_unstable();
         mentioned.dedup();
         let mut at = start;
@@ -180,13 +179,13 @@ impl Builder<'_> {
         let source = self.isolator.program;
         let edge = &source.edges[id];
         self.used.clear();
-        let kept = |place: PlaceId| whole_register(source, place);
+        let kept = |place: PlaceId| source.whole_integer(place);
         let (op, checked, changed): (Op, Option<CheckKind>, Vec<VarId>) = match edge.op {
             Op::Assign { dst, src } if kept(dst).is_some() => {
                 (Op::Assign { dst, src: self.expr(src) }, None, Vec::new())
             }
-            Op::Zero { dst } => match kept(dst).and_then(|v| register(source, v)) {
-                Some(ty) => {
+            Op::Zero { dst } => match kept(dst) {
+                Some((_, ty)) => {
                     let src = self.task.program.int(ty, 0);
                     (Op::Assign { dst, src }, None, Vec::new())
                 }
@@ -195,10 +194,12 @@ impl Builder<'_> {
             Op::Assume { cond } => (Op::Assume { cond: self.expr(cond) }, None, Vec::new()),
             Op::Check { kind, cond } => (Op::Assume { cond: self.expr(cond) }, Some(kind), Vec::new()),
             Op::Havoc { dst, input } if kept(dst).is_some() => (Op::Havoc { dst, input }, None, Vec::new()),
-            Op::Enter { var } if register(source, var).is_some() => (Op::Enter { var }, None, Vec::new()),
+            Op::Enter { var } if source.integer_register(var).is_some() => {
+                (Op::Enter { var }, None, Vec::new())
+            }
             Op::Call { dst, .. } => {
                 let mut changed = self.isolator.written_by(id);
-                changed.extend(dst.and_then(kept));
+                changed.extend(dst.and_then(kept).map(|(var, _)| var));
                 (Op::Skip, None, changed.into_iter().collect())
             }
             Op::Return { .. } | Op::Halt { .. } => (Op::Halt { kind: HaltKind::Abort }, None, Vec::new()),
@@ -228,7 +229,7 @@ impl Builder<'_> {
         let int = |e: &ExprId| self.task.program.exprs[*e].ty.int().is_some();
         let new = match kind {
             ExprKind::Int(_) => return id,
-            ExprKind::Load(place) if whole_register(&self.task.program, place).is_some() => return id,
+            ExprKind::Load(place) if self.task.program.whole_integer(place).is_some() => return id,
             ExprKind::Unary(op, a) if int(&a) => ExprKind::Unary(op, self.expr(a)),
             ExprKind::Convert(a) if int(&a) => ExprKind::Convert(self.expr(a)),
             ExprKind::Binary(op, a, b) if int(&a) && int(&b) => {

@@ -8,7 +8,6 @@
 use super::inductive::{Candidates, Checked, houdini};
 use super::linear::{Linear, Relation};
 use super::matrix::{null_space, reduce};
-use super::paths::register;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::Halt;
@@ -71,7 +70,7 @@ fn variables(program: &Program, graph: &wto::Graph, head: LocId) -> Vec<VarId> {
                 if let Use::Read(p) | Use::Write(p) = used
                     && let Base::Var(v) = program.places[p].base
                     && program.places[p].path.is_empty()
-                    && register(program, v).is_some()
+                    && program.integer_register(v).is_some()
                 {
                     vars.push(v);
                 }
@@ -140,7 +139,7 @@ fn hypothesis(program: &Program, vars: &[VarId], samples: &[Vec<i128>]) -> Vec<L
 
 /// Whether a value is an end of a variable's type.
 fn at_end(program: &Program, var: VarId, value: i128) -> bool {
-    register(program, var).is_some_and(|t| {
+    program.integer_register(var).is_some_and(|t| {
         let bits = t.truncate(value as u128);
         bits == t.min_bits() || bits == t.max_bits()
     })

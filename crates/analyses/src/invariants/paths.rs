@@ -67,7 +67,7 @@ impl Affine {
         if initial {
             for (var, info) in program.vars.iter_enumerated() {
                 if let (Some(t), Init::Image(items), VarKind::Global) =
-                    (register(program, var), &info.init, info.kind)
+                    (program.integer_register(var), &info.init, info.kind)
                 {
                     let value = match items.first().map(|i| &i.value) {
                         None => Some(Int::ZERO),
@@ -97,13 +97,13 @@ impl Affine {
     fn step(&mut self, program: &Program, op: &Op) {
         match op {
             Op::Assign { dst, src } => {
-                if let Some(var) = whole_register(program, *dst) {
+                if let Some((var, _)) = program.whole_integer(*dst) {
                     let value = self.expr(program, *src);
                     self.values.insert(var, value);
                 }
             }
             Op::Havoc { dst, .. } | Op::Call { dst: Some(dst), .. } => {
-                if let Some(var) = whole_register(program, *dst) {
+                if let Some((var, _)) = program.whole_integer(*dst) {
                     let value = self.unknown();
                     self.values.insert(var, value);
                 }
@@ -130,8 +130,8 @@ impl Affine {
         }
         match expr.kind {
             ExprKind::Int(bits) => LinExpr::constant(Rat::from(crate::trees::integer(t, bits))),
-            ExprKind::Load(place) => match whole_register(program, place) {
-                Some(var) => self.value(var),
+            ExprKind::Load(place) => match program.whole_integer(place) {
+                Some((var, _)) => self.value(var),
                 None => self.unknown(),
             },
             ExprKind::Unary(UnOp::Neg, a) => self.expr_at(program, a, depth + 1).scale(&-Rat::ONE),
@@ -189,21 +189,6 @@ impl Affine {
     }
 }
 
-/// The type of a variable that is an integer register.
-pub fn register(program: &Program, var: VarId) -> Option<IntTy> {
-    let info = &program.vars[var];
-    if info.address_taken { None } else { program.scalar_of(info.ty)?.int() }
-}
-
-/// The integer register that a place is the whole of.
-pub fn whole_register(program: &Program, place: PlaceId) -> Option<VarId> {
-    let place = &program.places[place];
-    match place.base {
-        Base::Var(v) if place.path.is_empty() && place.bits.is_none() => register(program, v).map(|_| v),
-        _ => None,
-    }
-}
-
 /// The integer registers that a piece of the program mentions, except for made-up ones that are
 /// never alive at its start.
 pub fn mentioned(program: &Program, paths: &[Vec<EdgeId>]) -> Vec<VarId> {
@@ -211,7 +196,7 @@ pub fn mentioned(program: &Program, paths: &[Vec<EdgeId>]) -> Vec<VarId> {
     for edge in paths.iter().flatten() {
         program.visit_op(&program.edges[*edge].op, &mut |used| {
             if let Use::Read(p) | Use::Write(p) = used {
-                vars.extend(whole_register(program, p));
+                vars.extend(program.whole_integer(p).map(|(var, _)| var));
             }
         });
     }

@@ -1,7 +1,6 @@
 //! A program that grows by the predicates that refinement makes: conditions of branches, and what must hold before
 //! an edge for them to hold after it.
 
-use crate::invariants::paths::whole_register;
 use palisade_cfa::*;
 use rustc_hash::FxHashMap;
 
@@ -23,7 +22,7 @@ impl Pool {
         let mut pool =
             Pool { program: program.clone(), known: FxHashMap::default(), places: FxHashMap::default() };
         for (id, _) in program.places.iter_enumerated() {
-            if let Some(var) = whole_register(program, id) {
+            if let Some((var, _)) = program.whole_integer(id) {
                 pool.places.entry(var).or_insert(id);
             }
         }
@@ -143,12 +142,12 @@ impl Pool {
     /// what is not known before, or grows too large.
     pub fn before(&mut self, program: &Program, edge: EdgeId, predicate: ExprId) -> Option<ExprId> {
         let before = match program.edges[edge].op {
-            Op::Assign { dst, src } => match whole_register(program, dst) {
-                Some(var) => self.replaced(predicate, Some((var, src))),
+            Op::Assign { dst, src } => match program.whole_integer(dst) {
+                Some((var, _)) => self.replaced(predicate, Some((var, src))),
                 None => predicate,
             },
-            Op::Havoc { dst, .. } => match whole_register(program, dst) {
-                Some(var) if self.mentions(predicate, var) => return None,
+            Op::Havoc { dst, .. } => match program.whole_integer(dst) {
+                Some((var, _)) if self.mentions(predicate, var) => return None,
                 _ => predicate,
             },
             Op::Enter { var } if self.mentions(predicate, var) => return None,
@@ -162,7 +161,7 @@ impl Pool {
         while let Some(e) = work.pop() {
             let expr = &self.program.exprs[e];
             if let ExprKind::Load(place) = expr.kind
-                && whole_register(&self.program, place) == Some(var)
+                && self.program.whole_integer(place).is_some_and(|(read, _)| read == var)
             {
                 return true;
             }
@@ -176,9 +175,11 @@ impl Pool {
     fn replaced(&mut self, e: ExprId, by: Option<(VarId, ExprId)>) -> ExprId {
         let Expr { ty, kind } = self.program.exprs[e].clone();
         let kind = match kind {
-            ExprKind::Load(place) => match (whole_register(&self.program, place), by) {
-                (Some(var), Some((replaced, value))) if var == replaced => return self.replaced(value, None),
-                (Some(var), _) => ExprKind::Load(self.places.get(&var).copied().unwrap_or(place)),
+            ExprKind::Load(place) => match (self.program.whole_integer(place), by) {
+                (Some((var, _)), Some((replaced, value))) if var == replaced => {
+                    return self.replaced(value, None);
+                }
+                (Some((var, _)), _) => ExprKind::Load(self.places.get(&var).copied().unwrap_or(place)),
                 (None, _) => kind,
             },
             ExprKind::Unary(op, a) => ExprKind::Unary(op, self.replaced(a, by)),

@@ -10,7 +10,6 @@ use super::pool::Pool;
 use super::search::Analysis;
 use super::steps::Steps;
 use super::{Abstraction, Predicates};
-use crate::invariants::paths::whole_register;
 use crate::live::Liveness;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
@@ -388,8 +387,8 @@ fn registers(program: &Program, e: ExprId) -> Option<Vec<VarId>> {
     let mut found = Some(Vec::new());
     program.visit_op(&Op::Assume { cond: e }, &mut |used| {
         if let Use::Read(place) = used {
-            match (whole_register(program, place), &mut found) {
-                (Some(var), Some(list)) => list.push(var),
+            match (program.whole_integer(place), &mut found) {
+                (Some((var, _)), Some(list)) => list.push(var),
                 _ => found = None,
             }
         }

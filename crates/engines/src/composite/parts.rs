@@ -224,11 +224,7 @@ pub fn start<'p>(name: &str, cx: &Context<'p>) -> Result<Option<Start<'p>>, Halt
 
 /// The integer variables that are registers.
 fn integers(program: &Program) -> impl Iterator<Item = (VarId, IntTy)> + '_ {
-    program.vars.ids().filter_map(|v| {
-        let var = &program.vars[v];
-        let ty = program.scalar_of(var.ty)?.int()?;
-        (!var.address_taken).then_some((v, ty))
-    })
+    program.vars.ids().filter_map(|v| Some((v, program.integer_register(v)?)))
 }
 
 /// A variable in comparison with a constant.

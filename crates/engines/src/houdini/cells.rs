@@ -10,7 +10,6 @@ mod order;
 mod ranges;
 
 use super::refine::Candidate;
-use super::scalars::register;
 use palisade_cfa::*;
 use palisade_encode::indices;
 use palisade_evidence::Invariants;
@@ -76,7 +75,7 @@ impl<'p> Cells<'p> {
             if let Op::Assign { dst, src } = edge.op {
                 if let Some(tuple) = this.tuple(dst) {
                     this.facts.push((Fact::Stored(dst, src), tuple));
-                } else if let Some((var, _)) = register(program, dst) {
+                } else if let Some((var, _)) = program.whole_integer(dst) {
                     this.note_step(var, src);
                 }
             }
@@ -108,7 +107,7 @@ impl<'p> Cells<'p> {
         let mut found = Vec::new();
         self.program.visit_op(&Op::Assume { cond: e }, &mut |used| {
             if let Use::Read(place) = used {
-                found.extend(register(self.program, place).map(|(var, _)| var));
+                found.extend(self.program.whole_integer(place).map(|(var, _)| var));
             }
         });
         found
@@ -206,7 +205,7 @@ impl<'p> Cells<'p> {
 
     fn register(&self, e: ExprId) -> Option<VarId> {
         match self.program.exprs[self.strip(e)].kind {
-            ExprKind::Load(place) => register(self.program, place).map(|(var, _)| var),
+            ExprKind::Load(place) => self.program.whole_integer(place).map(|(var, _)| var),
             _ => None,
         }
     }
@@ -363,7 +362,7 @@ impl<'p> Cells<'p> {
     fn reads_memory(&self, e: ExprId) -> bool {
         let mut found = false;
         self.program.visit_op(&Op::Assume { cond: e }, &mut |used| {
-            found |= matches!(used, Use::Read(p) if register(self.program, p).is_none());
+            found |= matches!(used, Use::Read(p) if self.program.whole_integer(p).is_none());
         });
         found
     }
@@ -417,7 +416,7 @@ impl About<'_, '_> {
 
     fn place(&mut self, id: PlaceId) -> PlaceId {
         let program = self.cells.program;
-        if register(program, id).is_some() {
+        if program.whole_integer(id).is_some() {
             return id;
         }
         let mut place = program.places[id].clone();
@@ -460,7 +459,7 @@ impl About<'_, '_> {
     }
 
     fn load_or_same(&mut self, id: ExprId, place: PlaceId) -> ExprId {
-        match register(self.cells.program, place) {
+        match self.cells.program.whole_integer(place) {
             Some(_) => id,
             None if self.cells.program.place_scalar(place).is_some() => self.load(place),
             None => id,

@@ -7,7 +7,6 @@
 
 use super::passes::{Subst, is_integer, pass, register_of, strip};
 use super::refine::Candidate;
-use super::scalars::register;
 use palisade_cfa::*;
 use palisade_evidence::{History, Invariants};
 
@@ -114,7 +113,7 @@ impl<'p> Folds<'p> {
         let written = |var: VarId| {
             inside().filter(move |e| match e.op {
                 Op::Assign { dst, .. } | Op::Havoc { dst, .. } => {
-                    register(program, dst).is_some_and(|(v, _)| v == var)
+                    program.whole_integer(dst).is_some_and(|(v, _)| v == var)
                 }
                 _ => false,
             })
@@ -131,7 +130,7 @@ impl<'p> Folds<'p> {
                 let mut fixed = true;
                 program.visit_op(&Op::Assume { cond: bound }, &mut |used| match used {
                     Use::Read(place) => {
-                        let read = register(program, place);
+                        let read = program.whole_integer(place);
                         fixed &= read.is_some_and(|(var, _)| written(var).next().is_none());
                     }
                     Use::Address(_) => fixed = false,
@@ -151,7 +150,7 @@ impl<'p> Folds<'p> {
         let mut starts: Vec<i128> = Vec::new();
         for edge in &program.edges {
             if let Op::Assign { dst, src } = edge.op
-                && let Some((var, ty)) = register(program, dst)
+                && let Some((var, ty)) = program.whole_integer(dst)
                 && var == counter
                 && let ExprKind::Int(bits) = program.exprs[src].kind
             {
@@ -185,7 +184,7 @@ impl<'p> Folds<'p> {
             let mut inits = Vec::new();
             for edge in program.edges.iter().filter(|e| !graph.in_loop(program, e.src, head)) {
                 if let Op::Assign { dst, src } = edge.op
-                    && register(program, dst).is_some_and(|(v, _)| v == var)
+                    && program.whole_integer(dst).is_some_and(|(v, _)| v == var)
                     && matches!(
                         program.exprs[strip(program, &self.pool, src)].kind,
                         ExprKind::Int(_) | ExprKind::Load(_)
@@ -340,7 +339,7 @@ impl<'p> Folds<'p> {
         let mut found: Vec<VarId> = Vec::new();
         for edge in &program.edges {
             if let Op::Assign { dst, src } = edge.op
-                && let Some((var, _)) = register(program, dst)
+                && let Some((var, _)) = program.whole_integer(dst)
                 && let ExprKind::Load(_) = program.exprs[strip(program, &self.pool, src)].kind
                 && register_of(program, &self.pool, src).is_none()
                 && !found.contains(&var)
@@ -471,7 +470,7 @@ impl<'p> Folds<'p> {
                 self.push(None, 0, None, fact);
                 for edge in &program.edges {
                     if let Op::Assign { dst, src } = edge.op
-                        && let Some((var, _)) = register(program, dst)
+                        && let Some((var, _)) = program.whole_integer(dst)
                         && var != b.var
                         && is_integer(program, var)
                         && self.reads(src, Some(b.var))

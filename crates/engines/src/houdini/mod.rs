@@ -190,7 +190,7 @@ fn numeric_facts(by: &str, task: &Task, board: &Board, budget: &Budget) -> Invar
     let mut written: Vec<VarId> = Vec::new();
     for edge in &program.edges {
         if let Op::Assign { dst, .. } | Op::Havoc { dst, .. } = edge.op
-            && let Some((var, _)) = scalars::register(program, dst)
+            && let Some((var, _)) = program.whole_integer(dst)
         {
             written.push(var);
         }

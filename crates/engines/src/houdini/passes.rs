@@ -1,6 +1,5 @@
 //! What one pass of a loop does to registers, as expressions over their values at the loop head.
 
-use super::scalars::register;
 use palisade_cfa::*;
 use palisade_evidence::Invariants;
 use std::collections::BTreeMap;
@@ -43,10 +42,7 @@ pub fn register_of(program: &Program, pool: &Invariants, e: ExprId) -> Option<Va
 
 /// Whether a variable is an integer in a register.
 pub fn is_integer(program: &Program, var: VarId) -> bool {
-    program
-        .vars
-        .get(var)
-        .is_some_and(|v| !v.address_taken && program.scalar_of(v.ty).and_then(|s| s.int()).is_some())
+    program.vars.get(var).is_some() && program.integer_register(var).is_some()
 }
 
 impl Subst<'_> {
@@ -152,7 +148,7 @@ pub fn pass(
                     }
                 }
                 Op::Assign { dst, src } => {
-                    let (var, _) = register(program, dst)?;
+                    let (var, _) = program.whole_integer(dst)?;
                     let values = &way.values;
                     let value = Subst { program, pool, values, index: None, element: None }.expr(src);
                     next.values.retain(|(v, _)| *v != var);

@@ -5,7 +5,6 @@
 //! keep their value; for any other pointer `p`, that it points into the object of `b`, and how its
 //! distance `p - b` compares with the program's integers.
 
-use super::scalars::register;
 use palisade_cfa::*;
 use palisade_encode::indices;
 use palisade_evidence::Invariants;
@@ -46,13 +45,7 @@ fn bases(program: &Program) -> Vec<(VarId, ExprId)> {
 
 /// The pointer register that a place is.
 fn pointer(program: &Program, place: PlaceId) -> Option<VarId> {
-    let place = &program.places[place];
-    match place.base {
-        Base::Var(var) if place.path.is_empty() && !program.vars[var].address_taken => {
-            (program.scalar_of(place.ty) == Some(Scalar::Ptr)).then_some(var)
-        }
-        _ => None,
-    }
+    program.whole_register(place).and_then(|(var, scalar)| (scalar == Scalar::Ptr).then_some(var))
 }
 
 /// What objects are as they were made: alive, and of the size that was asked for. They are said of copies of the
@@ -118,7 +111,7 @@ impl<'p> Pointers<'p> {
             if !self.pointers.contains(&var) {
                 self.pointers.push(var);
             }
-        } else if let Some((var, t)) = register(self.program, place)
+        } else if let Some((var, t)) = self.program.whole_integer(place)
             && (16..=64).contains(&t.bits)
             && !self.integers.contains(&var)
         {

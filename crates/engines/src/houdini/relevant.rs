@@ -56,8 +56,7 @@ impl<'p> Relevance<'p> {
         program.visit_op(&Op::Assume { cond: candidate.expr }, &mut |used| {
             if let Use::Read(place) = used
                 && let Base::Var(var) = program.places[place].base
-                && program.scalar_of(program.vars[var].ty).is_some()
-                && !program.vars[var].address_taken
+                && program.register(var).is_some()
             {
                 vars.push(var);
             }

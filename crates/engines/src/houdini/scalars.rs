@@ -41,7 +41,7 @@ impl<'a> Guesses<'a> {
                     let mut plain = true;
                     let mut mentioned = Vec::new();
                     program.visit_op(&edge.op, &mut |used| match used {
-                        Use::Read(place) => match register(program, place) {
+                        Use::Read(place) => match program.whole_integer(place) {
                             Some((var, _)) => mentioned.push(var),
                             None => plain = false,
                         },
@@ -62,7 +62,7 @@ impl<'a> Guesses<'a> {
                     }
                 }
                 Op::Assign { dst, src } => {
-                    if let Some((var, ty)) = register(program, dst) {
+                    if let Some((var, ty)) = program.whole_integer(dst) {
                         counts.entry(var).or_default();
                         if let ExprKind::Int(bits) = program.exprs[src].kind {
                             constants.entry(var).or_default().push(ty.decode(bits));
@@ -175,24 +175,13 @@ impl<'a> Guesses<'a> {
     }
 }
 
-/// The integer register that a place is.
-pub fn register(program: &Program, place: PlaceId) -> Option<(VarId, IntTy)> {
-    let p = &program.places[place];
-    match p.base {
-        Base::Var(var) if p.path.is_empty() && !program.vars[var].address_taken => {
-            Some((var, program.scalar_of(program.vars[var].ty)?.int()?))
-        }
-        _ => None,
-    }
-}
-
 /// Notes the constant that a variable is compared with.
 fn compared(program: &Program, e: ExprId, constants: &mut FxHashMap<VarId, Vec<i128>>) {
     let ExprKind::Cmp(_, a, b) = program.exprs[e].kind else { return };
     for (x, c) in [(a, b), (b, a)] {
         if let (&ExprKind::Load(place), &ExprKind::Int(bits)) =
             (&program.exprs[x].kind, &program.exprs[c].kind)
-            && let Some((var, ty)) = register(program, place)
+            && let Some((var, ty)) = program.whole_integer(place)
         {
             let c = ty.decode(bits);
             constants.entry(var).or_default().extend([c - 1, c, c + 1]);

@@ -297,7 +297,9 @@ impl<'p> Abstraction<'p> {
         let (here, there) = (at(edge.src), at(edge.dst));
         let conditional = matches!(edge.op, Op::Assume { .. });
         let register = match edge.op {
-            Op::Assign { dst, .. } | Op::Havoc { dst, .. } => register(self.program, dst),
+            Op::Assign { dst, .. } | Op::Havoc { dst, .. } => {
+                self.program.whole_register(dst).map(|(var, _)| var)
+            }
             _ => None,
         };
         // What this step may change: nothing if it is a condition.
@@ -491,17 +493,6 @@ impl<'p> Abstraction<'p> {
     }
 }
 
-/// The variable that a place is the whole of, if no pointer points to it.
-fn register(program: &Program, place: PlaceId) -> Option<VarId> {
-    let p = &program.places[place];
-    match p.base {
-        Base::Var(var) if p.path.is_empty() && p.bits.is_none() && !program.vars[var].address_taken => {
-            Some(var)
-        }
-        _ => None,
-    }
-}
-
 /// The registers that an expression reads; `None` if it reads anything else.
 fn registers(program: &Program, e: ExprId) -> Option<FxHashSet<VarId>> {
     let mut found = FxHashSet::default();
@@ -517,8 +508,8 @@ fn registers(program: &Program, e: ExprId) -> Option<FxHashSet<VarId>> {
         let mut places = Vec::new();
         expr.operands(|o| work.push(o), |p| places.push(p));
         for p in places {
-            match register(program, p) {
-                Some(var) if load => {
+            match program.whole_register(p) {
+                Some((var, _)) if load => {
                     found.insert(var);
                 }
                 _ => all = false,

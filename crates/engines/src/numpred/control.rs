@@ -100,7 +100,7 @@ impl Control {
     }
 
     fn assign(&mut self, program: &Program, dst: PlaceId, src: ExprId) {
-        let Some(var) = whole(program, dst) else {
+        let Some((var, _)) = program.whole_register(dst) else {
             self.read_place(program, dst);
             return self.read(program, src);
         };
@@ -152,23 +152,12 @@ impl Control {
     }
 
     fn read_place(&mut self, program: &Program, place: PlaceId) {
-        if whole(program, place).is_none() {
+        if program.whole_register(place).is_none() {
             if let Base::Var(var) = program.places[place].base {
                 self.data.insert(var);
             }
             program.places[place].operands(|e| self.read(program, e));
         }
-    }
-}
-
-/// The register that a place is the whole of.
-fn whole(program: &Program, place: PlaceId) -> Option<VarId> {
-    let p = &program.places[place];
-    match p.base {
-        Base::Var(var) if p.path.is_empty() && p.bits.is_none() && !program.vars[var].address_taken => {
-            Some(var)
-        }
-        _ => None,
     }
 }
 
@@ -178,7 +167,7 @@ fn loaded(program: &Program, mut e: ExprId) -> Option<VarId> {
         e = a;
     }
     match program.exprs[e].kind {
-        ExprKind::Load(place) => whole(program, place),
+        ExprKind::Load(place) => program.whole_register(place).map(|(var, _)| var),
         _ => None,
     }
 }

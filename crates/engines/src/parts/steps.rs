@@ -432,12 +432,5 @@ impl<'p> Steps<'p> {
 
 /// The integer register that a place is the whole of.
 fn whole_register(program: &Program, place: PlaceId) -> Option<(VarId, IntTy)> {
-    let p = &program.places[place];
-    match p.base {
-        Base::Var(var) if p.path.is_empty() && p.bits.is_none() && p.ty == program.vars[var].ty => {
-            let int = program.scalar_of(p.ty)?.int()?;
-            (!program.vars[var].address_taken).then_some((var, int))
-        }
-        _ => None,
-    }
+    program.whole_integer(place).filter(|(var, _)| program.places[place].ty == program.vars[*var].ty)
 }

@@ -196,9 +196,10 @@ fn fits(p: &Program, calls: &CallGraph, func: FuncId) -> bool {
     let (Some(body), Type::Func(sig)) = (&p.funcs[func].body, &p.types[p.funcs[func].ty]) else {
         return false;
     };
-    let integer = |ty: TypeId| matches!(p.scalar_of(ty), Some(Scalar::Int(t)) if t.bits <= 64);
-    let register = |&v: &VarId| integer(p.vars[v].ty) && !p.vars[v].address_taken;
-    if func == p.entry || sig.variadic || !integer(sig.ret) || !body.params.iter().all(register) {
+    let word = |ty: Option<IntTy>| ty.is_some_and(|t| t.bits <= 64);
+    let returned = p.scalar_of(sig.ret).and_then(Scalar::int);
+    let words = word(returned) && body.params.iter().all(|v| word(p.integer_register(*v)));
+    if func == p.entry || sig.variadic || !words {
         return false;
     }
     let mut seen = FxHashSet::from_iter([func]);
@@ -253,10 +254,7 @@ impl Contract {
     fn is_well_formed(&self, p: &Program) -> bool {
         let params = p.body(self.func).params.len();
         let global = |v: VarId| {
-            v.index() < p.vars.len()
-                && p.vars[v].kind == VarKind::Global
-                && !p.vars[v].address_taken
-                && matches!(p.scalar_of(p.vars[v].ty), Some(Scalar::Int(_)))
+            v.index() < p.vars.len() && p.vars[v].kind == VarKind::Global && p.integer_register(v).is_some()
         };
         let atom = |a: &Atom, returned: bool| {
             (1..=128).contains(&a.ty.bits)

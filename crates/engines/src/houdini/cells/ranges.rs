@@ -2,7 +2,6 @@
 
 use super::Cells;
 use crate::houdini::passes::Subst;
-use crate::houdini::scalars::register;
 use palisade_cfa::*;
 use palisade_evidence::Invariants;
 
@@ -21,7 +20,7 @@ impl Cells<'_> {
             }
             for edge in &self.program.edges {
                 if let Op::Assign { dst, src } = edge.op
-                    && let Some((var, _)) = register(self.program, dst)
+                    && let Some((var, _)) = self.program.whole_integer(dst)
                     && registers.contains(&var)
                     && self.constant(src).is_some()
                     && found.len() < MAX_ENDS
