@@ -4,25 +4,10 @@ use super::relevant::Relevance;
 use super::sample::contradict;
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
-use palisade_encode::segment::{self, End};
-use palisade_encode::{Encoder, State, instances};
-use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Term, Terms, Unknown};
+use palisade_encode::inductive::{Fact, Segments};
+use palisade_encode::{Encoder, State};
+use palisade_logic::{Term, Terms};
 use palisade_task::Task;
-use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
-
-/// Conflicts of the SAT solver that a question may take while candidates are dropped on suspicion.
-const CONFLICTS: u64 = 300;
-
-/// Conflicts that a question may take that is asked of a solver of its own, and in each of several cases.
-const CONFLICTS_ALONE: u64 = 200;
-const CONFLICTS_CASE: u64 = 600;
-/// Terms of such a question, at most.
-const TERMS_ALONE: usize = 4000;
-/// Places of elements that are told apart for such a question, at most.
-const MAX_CASES: usize = 4;
-/// Cases are tried until they did not help so often with what a source leads to.
-const MAX_HARD: usize = 2;
 
 /// A fact that may hold at loop heads.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +20,16 @@ pub struct Candidate {
     pub ghosts: usize,
 }
 
+impl Fact for Candidate {
+    fn term(&self, encoder: &mut Encoder<'_>, terms: &mut Terms, state: &State) -> Option<Term> {
+        Some(encoder.cond(terms, state, self.expr))
+    }
+
+    fn ghosts(&self) -> usize {
+        self.ghosts
+    }
+}
+
 /// Which candidates are tried at a loop head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
@@ -42,40 +37,6 @@ pub enum Scope {
     Relevant,
     /// All.
     All,
-}
-
-/// The start or a loop head, with all segments from there.
-struct Source {
-    /// Candidates assumed at the start, by number; `None` for the program's entry.
-    head: Option<usize>,
-    start: State,
-    ends: Vec<End>,
-    /// Index values that the segments meet: what is believed for all elements is used there.
-    indices: Vec<Vec<Term>>,
-    /// Knows these segments alone, so that questions about others do not burden it.
-    solver: BvSolver,
-    /// How many questions cases did not make easy.
-    hard: usize,
-}
-
-impl Source {
-    fn new(head: Option<usize>, start: State, ends: Vec<End>, indices: Vec<Vec<Term>>) -> Self {
-        Source { head, start, ends, indices, solver: BvSolver::new(), hard: 0 }
-    }
-}
-
-struct Refiner<'t> {
-    terms: Terms,
-    encoder: Encoder<'t>,
-    candidates: Vec<Candidate>,
-    ghosts: Vec<VarId>,
-    /// The loop heads, and which candidates are still believed at each.
-    heads: Vec<LocId>,
-    alive: Vec<Vec<bool>>,
-    /// Which of them the proof uses.
-    needed: Vec<Vec<bool>>,
-    sources: Vec<Source>,
-    budget: &'t Budget,
 }
 
 /// Candidates at each loop head that are inductive together and exclude the errors, if there are such.
@@ -88,375 +49,18 @@ pub fn inductive(
     scope: Scope,
     budget: &Budget,
 ) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
-    let graph = task.program.analyse();
-    let mut terms = Terms::new();
-    let mut encoder = Encoder::new(&task.program, &mut terms);
-    let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
-    let candidates = distinct(&mut terms, &mut encoder, candidates);
-    let mut sources = Vec::new();
-    let first = encoder.initial_state(&mut terms);
-    let entry = task.body().entry;
-    if graph.is_loop_head(entry) {
-        let ends = vec![End { loc: entry, state: first.clone() }];
-        sources.push(Source::new(None, first, ends, Vec::new()));
-    } else {
-        let ends = segment::run(task, &graph, &mut encoder, &mut terms, entry, first.clone(), budget)?;
-        sources.push(Source::new(None, first, ends, Vec::new()));
-    }
-    for (i, &head) in heads.iter().enumerate() {
-        let start = encoder.arbitrary_state(&mut terms);
-        encoder.indices = (!ghosts.is_empty()).then(Vec::new);
-        let ends = segment::run(task, &graph, &mut encoder, &mut terms, head, start.clone(), budget)?;
-        let values =
-            ghosts.iter().filter_map(|&g| encoder.layout().register(g)).map(|slot| start.slots.get(slot));
-        let values: Vec<Term> = values.collect();
-        let indices = instances(encoder.indices.take().unwrap_or_default(), &values);
-        sources.push(Source::new(Some(i), start, ends, indices));
-    }
-    let mut relevance = Relevance::new(&task.program, &graph, &heads);
-    let mut alive: Vec<Vec<bool>> = heads
-        .iter()
-        .map(|&head| {
-            let here = |c: &Candidate| {
-                c.at.is_none_or(|at| at == head) && (scope == Scope::All || relevance.matters(c, head))
-            };
-            candidates.iter().map(here).collect()
-        })
-        .collect();
+    let mut segments = Segments::new(task, ghosts.clone(), budget)?;
+    let candidates = segments.distinct(candidates, |c| c.at);
+    let heads = segments.heads().to_vec();
+    let mut relevance = Relevance::new(&task.program, &task.program.analyse(), &heads);
+    let mut tried_at = |head: LocId| {
+        let here = |c: &Candidate| {
+            c.at.is_none_or(|at| at == head) && (scope == Scope::All || relevance.matters(c, head))
+        };
+        candidates.iter().map(here).collect()
+    };
+    let mut alive: Vec<Vec<bool>> = heads.iter().map(|&head| tried_at(head)).collect();
     contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
-    let needed = alive.iter().map(|alive| vec![false; alive.len()]).collect();
-    Refiner { terms, encoder, candidates, ghosts, heads, alive, needed, sources, budget }.prove()
-}
-
-/// Candidates that are not constant and not the same formula as an earlier one.
-fn distinct(terms: &mut Terms, encoder: &mut Encoder<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
-    let state = encoder.arbitrary_state(terms);
-    let mut seen = FxHashSet::default();
-    candidates
-        .iter()
-        .copied()
-        .filter(|&c| {
-            let term = encoder.cond(terms, &state, c.expr);
-            terms.bool_value(term).is_none() && seen.insert((term, c.at))
-        })
-        .collect()
-}
-
-impl Refiner<'_> {
-    /// What is believed where a source starts, by candidate.
-    fn parts(&mut self, source: usize) -> Vec<(usize, Term)> {
-        let Some(head) = self.sources[source].head else { return Vec::new() };
-        let Source { start, indices, .. } = &self.sources[source];
-        let mut parts = Vec::new();
-        for (i, candidate) in self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]) {
-            let mut all = vec![self.encoder.cond(&mut self.terms, start, candidate.expr)];
-            for values in indices.iter().filter(|v| v.len() == candidate.ghosts) {
-                let mut instance = start.clone();
-                for (&ghost, &value) in self.ghosts.iter().zip(values) {
-                    if let Some(slot) = self.encoder.layout().register(ghost) {
-                        instance.slots.set(slot, value);
-                    }
-                }
-                all.push(self.encoder.cond(&mut self.terms, &instance, candidate.expr));
-            }
-            parts.push((i, self.terms.and_all(all)));
-        }
-        parts
-    }
-
-    /// What the solver of a source says to a question, with at most so many conflicts.
-    fn ask(&mut self, source: usize, question: &[Term], conflicts: Option<u64>) -> Answer {
-        let limits = Limits { budget: self.budget.clone(), conflicts, ..Limits::default() };
-        let solver = &mut self.sources[source].solver;
-        solver.set_limits(limits);
-        solver.check(&mut self.terms, question)
-    }
-
-    /// The number of a loop head where an end is.
-    fn head_at(&self, source: usize, end: usize) -> Option<usize> {
-        let loc = self.sources[source].ends[end].loc;
-        self.heads.iter().position(|&h| h == loc)
-    }
-
-    /// Drops what segments can break, as far as little effort shows it: from the given sources on, in the order of
-    /// the program, until nothing changes. So later steps rely on little that must be taken back.
-    fn weaken(&mut self, mut open: BTreeSet<usize>) -> Result<(), Stop> {
-        while let Some(source) = open.pop_first() {
-            let from = self.sources[source].head;
-            // What the loop itself breaks first: what comes after it need not be told.
-            let mut ends: Vec<(usize, usize)> = (0..self.sources[source].ends.len())
-                .filter_map(|end| Some((end, self.head_at(source, end)?)))
-                .collect();
-            ends.sort_by_key(|&(_, head)| Some(head) != from);
-            for (end, head) in ends {
-                if self.weaken_at(source, end, head)? && Some(head) != from {
-                    open.extend(self.sources.iter().position(|s| s.head == Some(head)));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops candidates at a loop head that a segment can break. Tells whether there was one.
-    fn weaken_at(&mut self, source: usize, end: usize, head: usize) -> Result<bool, Stop> {
-        let mut goals = self.goals(source, end, head);
-        let mut changed = false;
-        loop {
-            self.budget.check()?;
-            let state = &self.sources[source].ends[end].state;
-            let mut question = vec![state.guard(&mut self.terms)];
-            question.extend(self.parts(source).into_iter().map(|(_, part)| part));
-            let all = self.terms.and_all(goals.iter().map(|(_, goal)| *goal));
-            question.push(self.terms.not(all));
-            let answer = self.ask(source, &question, Some(CONFLICTS));
-            if !answer.is_sat() || !self.drop(source, head, &mut goals) {
-                return Ok(changed);
-            }
-            changed = true;
-        }
-    }
-
-    /// The candidates that are believed at a loop head, as a segment leaves them.
-    fn goals(&mut self, source: usize, end: usize, head: usize) -> Vec<(usize, Term)> {
-        let state = &self.sources[source].ends[end].state;
-        let alive = self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]);
-        alive.map(|(i, c)| (i, self.encoder.cond(&mut self.terms, state, c.expr))).collect()
-    }
-
-    /// Drops the candidates that the model of a source's solver contradicts. Tells whether there was one.
-    fn drop(&mut self, source: usize, head: usize, goals: &mut Vec<(usize, Term)>) -> bool {
-        let Some(model) = self.sources[source].solver.model(&mut self.terms) else { return false };
-        let mut evaluator = Evaluator::new(&model);
-        let before = goals.len();
-        goals.retain(|&(i, goal)| {
-            let holds = evaluator.truth(&self.terms, goal);
-            if !holds {
-                (self.alive[head][i], self.needed[head][i]) = (false, false);
-            }
-            holds
-        });
-        goals.len() < before
-    }
-
-    /// How many candidates are believed at each loop head.
-    fn believed(&self) -> Vec<usize> {
-        self.alive.iter().map(|alive| alive.iter().filter(|a| **a).count()).collect()
-    }
-
-    /// Looks for a set of candidates that exclude the errors and that every segment preserves.
-    ///
-    /// It goes backwards: the errors tell which candidates they need, and each segment tells which it
-    /// needs to preserve those that are needed already. A segment may rely on all that is believed; what
-    /// it can break even so is in no inductive set, and is believed no longer. Candidates that nothing
-    /// needs are never looked at.
-    fn prove(mut self) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
-        self.weaken((0..self.sources.len()).collect())?;
-        // How much was needed at each end when it was shown.
-        let mut shown: Vec<Vec<Option<usize>>> =
-            self.sources.iter().map(|source| vec![None; source.ends.len()]).collect();
-        let mut settled = false;
-        while !settled {
-            settled = true;
-            for source in 0..self.sources.len() {
-                for end in 0..self.sources[source].ends.len() {
-                    let head = self.head_at(source, end);
-                    let goals = head.map_or(0, |head| self.needed[head].iter().filter(|n| **n).count());
-                    if head.is_some() && goals == 0 || shown[source][end] == Some(goals) {
-                        continue;
-                    }
-                    settled = false;
-                    let before = self.believed();
-                    let holds = self.show(source, end, head)?;
-                    if holds {
-                        shown[source][end] = Some(goals);
-                    } else if let Some(head) = head {
-                        // What others lose by it they lose at once.
-                        let next = self.sources.iter().position(|s| s.head == Some(head));
-                        self.weaken(next.into_iter().collect())?;
-                        // What relied on something that is believed no longer must be shown again, and
-                        // other things may be needed there next.
-                        let lost: Vec<bool> = self
-                            .believed()
-                            .iter()
-                            .zip(&before)
-                            .map(|(after, before)| after < before)
-                            .collect();
-                        for (source, shown) in shown.iter_mut().enumerate() {
-                            let from = self.sources[source].head.is_some_and(|head| lost[head]);
-                            for (end, shown) in shown.iter_mut().enumerate() {
-                                if from || self.head_at(source, end).is_some_and(|head| lost[head]) {
-                                    *shown = None;
-                                }
-                            }
-                        }
-                    } else {
-                        return Ok(None);
-                    }
-                }
-            }
-        }
-        let mut at = Vec::new();
-        for (head, needed) in self.heads.iter().zip(&self.needed) {
-            at.extend(self.candidates.iter().zip(needed).filter(|(_, n)| **n).map(|(c, _)| (*head, c.expr)));
-        }
-        Ok(Some(at))
-    }
-
-    /// What is said to a question in all of some cases, as far as it takes few conflicts, by a solver for which it is
-    /// all there is: what is asserted lets it compute with equations and bounds, where assumptions of one question
-    /// among many do not.
-    fn ask_alone(&mut self, question: &[Term], cases: &[Term], conflicts: u64) -> Answer {
-        for &case in cases {
-            let mut solver = BvSolver::new();
-            let conflicts = Some(conflicts);
-            solver.set_limits(Limits { budget: self.budget.clone(), conflicts, ..Limits::default() });
-            question.iter().chain([&case]).for_each(|&t| solver.assert(&mut self.terms, t));
-            match solver.check(&mut self.terms, &[]) {
-                Answer::Unsat => {}
-                other => return other,
-            }
-        }
-        Answer::Unsat
-    }
-
-    /// The cases that the ghosts are one of the indices that segments from a source meet, and that they are none of
-    /// them. In each, much is the same that is hard to compare otherwise.
-    fn cases(&mut self, source: usize) -> Vec<Term> {
-        let Source { start, indices, .. } = &self.sources[source];
-        let mut cases = Vec::new();
-        let mut other = self.terms.tru();
-        for values in indices.iter().take(MAX_CASES) {
-            let mut same = self.terms.tru();
-            for (&ghost, &value) in self.ghosts.iter().zip(values) {
-                if let Some(slot) = self.encoder.layout().register(ghost) {
-                    let equal = self.terms.eq(start.slots.get(slot), value);
-                    same = self.terms.and(same, equal);
-                }
-            }
-            cases.push(self.terms.and(other, same));
-            let not = self.terms.not(same);
-            other = self.terms.and(other, not);
-        }
-        cases.push(other);
-        cases
-    }
-
-    /// Whether a goal is easily seen to follow in what a source leads to, perhaps by cases; that is, whether there is
-    /// no counterexample. Notes what is needed for it: what is needed anyway, if that will do, and else as few parts as
-    /// can be found by leaving out one half, one quarter and so on.
-    fn follows(
-        &mut self,
-        source: usize,
-        (guard, goal): (Term, Term),
-        parts: &[(usize, Term)],
-        by_cases: bool,
-    ) -> Answer {
-        let Some(from) = self.sources[source].head else { return Answer::Unknown(Unknown::Conflicts) };
-        let mut known = vec![guard, self.terms.not(goal)];
-        known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
-        let all: Vec<Term> = known.iter().copied().chain(parts.iter().map(|(_, part)| *part)).collect();
-        if self.terms.subterms(&all).len() > TERMS_ALONE {
-            return Answer::Unknown(Unknown::Conflicts);
-        }
-        let (mut cases, mut conflicts) = (vec![self.terms.tru()], CONFLICTS_ALONE);
-        if self.ask_alone(&known, &cases, conflicts).is_unsat() {
-            return Answer::Unsat;
-        }
-        let mut answer = self.ask_alone(&all, &cases, conflicts);
-        let try_cases = by_cases && self.sources[source].hard < MAX_HARD;
-        if try_cases && matches!(answer, Answer::Unknown(_)) {
-            (cases, conflicts) = (self.cases(source), CONFLICTS_CASE);
-            answer = self.ask_alone(&all, &cases, conflicts);
-            self.sources[source].hard += usize::from(!answer.is_unsat());
-        }
-        if !answer.is_unsat() {
-            return answer;
-        }
-        let mut core = parts.to_vec();
-        // Where search shows it as well, it names a core to begin with.
-        let question: Vec<Term> =
-            [guard, known[1]].into_iter().chain(parts.iter().map(|(_, part)| *part)).collect();
-        if self.ask(source, &question, Some(CONFLICTS)).is_unsat() {
-            let named = self.sources[source].solver.unsat_core();
-            core.retain(|(_, part)| named.contains(part));
-        }
-        let mut size = core.len().div_ceil(2);
-        while size > 0 {
-            let mut at = 0;
-            while at < core.len() {
-                let rest = core[..at].iter().chain(&core[(at + size).min(core.len())..]);
-                let fewer: Vec<Term> = known.iter().copied().chain(rest.map(|(_, part)| *part)).collect();
-                if self.ask_alone(&fewer, &cases, conflicts).is_unsat() {
-                    core.drain(at..(at + size).min(core.len()));
-                } else {
-                    at += size;
-                }
-            }
-            size = if size == 1 { 0 } else { size.div_ceil(2) };
-        }
-        core.into_iter().for_each(|(i, _)| self.needed[from][i] = true);
-        Answer::Unsat
-    }
-
-    /// Shows that a segment ends in an error (without `head`) never, or at a loop head only in states of all
-    /// candidates that are needed there. Notes what that needs. If it is not so, drops the candidates that can
-    /// be broken.
-    fn show(&mut self, source: usize, end: usize, head: Option<usize>) -> Result<bool, Stop> {
-        self.budget.check()?;
-        let parts = self.parts(source);
-        let mut goals = head.map_or_else(Vec::new, |head| self.goals(source, end, head));
-        let state = &self.sources[source].ends[end].state;
-        let guard = state.guard(&mut self.terms);
-        let mut open = vec![self.terms.fls()];
-        if let Some(head) = head {
-            open = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal).collect();
-        }
-        // All together if that is easy; facts about elements else one by one.
-        let all = self.terms.and_all(open.iter().copied());
-        let elements = !self.ghosts.is_empty();
-        match self.follows(source, (guard, all), &parts, elements && open.len() == 1) {
-            Answer::Unsat => return Ok(true),
-            Answer::Unknown(_) if elements && open.len() > 1 => {
-                open.retain(|&goal| !self.follows(source, (guard, goal), &parts, true).is_unsat());
-                if open.is_empty() {
-                    return Ok(true);
-                }
-            }
-            _ => {}
-        }
-        let from = self.sources[source].head;
-        let all = self.terms.and_all(open);
-        let mut question = vec![guard, self.terms.not(all)];
-        if let Some(from) = from {
-            let mut known = question.clone();
-            known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
-            if self.ask(source, &known, Some(CONFLICTS)).is_unsat() {
-                return Ok(true);
-            }
-        }
-        question.extend(parts.iter().map(|(_, part)| *part));
-        match self.ask(source, &question, None) {
-            Answer::Unsat => {
-                let core = self.sources[source].solver.unsat_core();
-                if let Some(from) = from {
-                    for (i, part) in &parts {
-                        self.needed[from][*i] |= core.contains(part);
-                    }
-                }
-                return Ok(true);
-            }
-            Answer::Unknown(_) => self.budget.check()?,
-            Answer::Sat => {
-                if head.is_some_and(|head| self.drop(source, head, &mut goals)) {
-                    return Ok(false);
-                }
-            }
-        }
-        // Without an answer nothing may be believed at this end.
-        if let Some(head) = head {
-            self.alive[head].fill(false);
-            self.needed[head].fill(false);
-        }
-        Ok(false)
-    }
+    let kept = segments.prove(&candidates, alive)?;
+    Ok(kept.map(|kept| kept.into_iter().map(|(head, i)| (head, candidates[i].expr)).collect()))
 }
