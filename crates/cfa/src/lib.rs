@@ -14,9 +14,11 @@
 //! * [`visit`]: what an operation uses;
 //! * [`assumption`]: what is taken for granted about the world around the program;
 //! * [`text`]: the form that people write and that parses back;
+//! * [`c_expr`]: expressions as C that means the same;
 //! * [`display`], [`dot`], [`json`]: forms to look at.
 
 pub mod assumption;
+pub mod c_expr;
 pub mod callgraph;
 pub mod display;
 pub mod dot;

@@ -83,8 +83,8 @@ impl Loops {
         loop {
             let mut next = vec![(0, self.first)];
             let mut proved = true;
-            for head in 0..2 {
-                for state in all().filter(|s| believed(&alive[head], *s)) {
+            for (head, alive) in alive.iter().enumerate() {
+                for state in all().filter(|s| believed(alive, *s)) {
                     match self.pass(head, state) {
                         Some(after) => next.extend((head..2).map(|to| (to, after))),
                         None => proved = false,

@@ -5,12 +5,12 @@
 //! what holds at its copies. What cannot be said in C about variables in scope is left out, and so
 //! is what speaks about values that the task was relieved of.
 
-use crate::c_expr::{CWriter, literal};
 use crate::minimise::minimised;
 use crate::model::{Invariant, InvariantKind, Location};
 use crate::places::Places;
 use crate::quantified;
 use palisade_base::Span;
+use palisade_cfa::c_expr::{CWriter, literal};
 use palisade_cfa::*;
 use palisade_evidence::{Bounds, Certificate, Cover, Invariants};
 use palisade_task::{FrameId, Task};

@@ -8,7 +8,6 @@
 //! * [`marks`] and [`monitor`]: the expressions and waypoints of a witness in a program, to check it;
 //! * [`sha256`]: whether a witness is about the file at hand.
 
-mod c_expr;
 mod columns;
 pub mod correctness;
 pub mod describe;

@@ -3,8 +3,8 @@
 //! In a certificate such a fact speaks about a ghost: it lies outside of a range, or something holds of the element
 //! there.
 
-use crate::c_expr::CWriter;
 use crate::minimise::minimised;
+use palisade_cfa::c_expr::CWriter;
 use palisade_cfa::*;
 
 /// Names that ghosts get, unless the program has them.

@@ -1,10 +1,10 @@
 //! From a run that goes wrong to a violation witness.
 
-use crate::c_expr::literal;
 use crate::model::*;
 use crate::places::Places;
 use crate::run::Steps;
 use palisade_base::Span;
+use palisade_cfa::c_expr::literal;
 use palisade_cfa::*;
 use palisade_interp::{Run, Value};
 

@@ -4,8 +4,9 @@
 //! a type that holds it. Signed arithmetic wraps, as everywhere in Palisade.
 
 use super::linear::{Linear, Relation};
-use crate::trees::{integer, machine};
+use crate::trees::machine;
 use palisade_base::Span;
+use palisade_cfa::c_expr::{self, CWriter};
 use palisade_cfa::*;
 use palisade_domains::{Dim, LinCons, Rel};
 use palisade_num::Int;
@@ -90,20 +91,7 @@ const MAX_CONSTANT_BITS: u32 = 29;
 
 /// An integer as a literal of a type that holds it.
 fn literal(value: &Int) -> Option<String> {
-    let value = value.to_i128()?;
-    if value == i128::from(i32::MIN) {
-        Some("(-2147483647 - 1)".into())
-    } else if i32::try_from(value).is_ok() {
-        Some(value.to_string())
-    } else if value == i128::from(i64::MIN) {
-        Some("(-9223372036854775807LL - 1)".into())
-    } else if i64::try_from(value).is_ok() {
-        Some(format!("{value}LL"))
-    } else if u64::try_from(value).is_ok() {
-        Some(format!("{value}ULL"))
-    } else {
-        None
-    }
+    c_expr::literal(value.to_i128()?)
 }
 
 /// The terms of one side of a comparison, all positive, with a constant.
@@ -426,55 +414,9 @@ pub fn disjunction(disjuncts: &[Vec<Said>]) -> Option<String> {
     Some(if texts.is_empty() { "0".into() } else { texts.join(" || ") })
 }
 
-/// Deeper expressions are not written.
-const MAX_DEPTH: u32 = 40;
-
-/// An integer expression over registers; `None` if it has no form in C or names what is not visible.
+/// An expression over registers; `None` if it has no form in C or names what is not visible.
 pub fn expression(program: &Program, names: &Names<'_>, e: ExprId) -> Option<String> {
-    written(program, names, e, false, 0)
-}
-
-fn written(program: &Program, names: &Names<'_>, e: ExprId, inner: bool, depth: u32) -> Option<String> {
-    let Expr { ty, kind } = &program.exprs[e];
-    let ty = ty.int()?;
-    if depth > MAX_DEPTH {
-        return None;
-    }
-    let go = |e: ExprId| written(program, names, e, true, depth + 1);
-    let wrap = |text: String| if inner { format!("({text})") } else { text };
-    // Operands narrower than int are promoted: the result must come back.
-    let narrow = |text: String| match ty.c_name() {
-        Some(name) if ty.bits < 32 => format!("({name})({text})"),
-        _ => wrap(text),
-    };
-    Some(match kind {
-        ExprKind::Int(bits) => {
-            let text = literal(&integer(ty, *bits))?;
-            match (ty.bits, ty.signed) {
-                (32, false) => format!("{}U", ty.truncate(*bits)),
-                (64, true) if !text.contains("LL") => format!("{text}LL"),
-                (64, false) => format!("{}ULL", ty.truncate(*bits)),
-                (128, _) => return None,
-                _ => text,
-            }
-        }
-        ExprKind::Load(place) => names.of(program.whole_integer(*place)?.0)?.to_string(),
-        ExprKind::Unary(UnOp::Not, a) if ty == IntTy::BOOL => format!("!{}", go(*a)?),
-        ExprKind::Unary(op, a) => narrow(format!("{}{}", if *op == UnOp::Neg { "-" } else { "~" }, go(*a)?)),
-        ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) if ty == IntTy::BOOL => {
-            wrap(format!("{} {} {}", go(*a)?, if *op == BinOp::And { "&&" } else { "||" }, go(*b)?))
-        }
-        ExprKind::Binary(op, a, b) => narrow(format!("{} {} {}", go(*a)?, op.symbol(), go(*b)?)),
-        ExprKind::Cmp(op, a, b) => wrap(format!("{} {} {}", go(*a)?, op.symbol(), go(*b)?)),
-        ExprKind::Ite(c, a, b) => wrap(format!("{} ? {} : {}", go(*c)?, go(*a)?, go(*b)?)),
-        ExprKind::Convert(a) => {
-            let from = program.exprs[*a].ty.int()?;
-            match ty.c_name() {
-                Some(_) if from == ty => go(*a)?,
-                Some(name) => format!("({name}){}", go(*a)?),
-                None => return None,
-            }
-        }
-        _ => return None,
-    })
+    let name = |var: VarId| names.of(var).map(str::to_owned);
+    let writer = CWriter::new(program, &name);
+    if program.exprs[e].ty == Scalar::BOOL { writer.truth(e) } else { writer.integer(e) }
 }
