@@ -1,8 +1,6 @@
 //! Reductions: a task with nothing superfluous.
 //!
-//! [`reduce`] shrinks a task until nothing changes any more: objects become variables
-//! ([`mod@promote`]) and registers ([`mod@split`]), known values are used ([`mod@propagate`]), questions about
-//! objects are answered ([`mod@lives`]), what cannot matter is cut away ([`mod@slice`]), and locations that do nothing are gone
+//! [`reduce`] shrinks a task by the [`PASSES`] until nothing changes any more; locations that do nothing are gone then
 //! ([`compact`](palisade_task::compact)). In large programs functions that cannot fail need not be followed
 //! ([`mod@outline`]). The task still knows where each edge came from.
 
@@ -39,14 +37,58 @@ pub fn outlined_task(source: &Arc<Program>, recursion: usize, max_edges: usize) 
     Ok(task)
 }
 
+/// A reduction.
+pub struct Pass {
+    /// What it is called.
+    pub name: &'static str,
+    /// Why it is done.
+    pub reason: &'static str,
+    /// Does it. Tells whether something changed.
+    pub run: fn(&mut Task) -> bool,
+}
+
+/// All reductions, in an order in which each makes room for the next ones.
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "promote",
+        reason: "a heap object that is made once is a variable, which can be followed by name",
+        run: promote::promote,
+    },
+    Pass {
+        name: "propagate",
+        reason: "a known value decides conditions, and a known address makes a pointer a variable",
+        run: propagate::propagate,
+    },
+    Pass {
+        name: "lives",
+        reason: "a question about an object that has one answer needs no memory to be modelled",
+        run: lives::lives,
+    },
+    Pass {
+        name: "slice",
+        reason: "what cannot change whether an error is reached is work for every engine",
+        run: slice::slice,
+    },
+    Pass {
+        name: "split",
+        reason: "members of a struct that no pointer reaches are registers like any other",
+        run: split::split,
+    },
+];
+
 /// Repeats all reductions until none finds anything to do.
 pub fn reduce(task: &mut Task) {
+    reduce_watched(task, &mut |_, _| ());
+}
+
+/// The same for somebody who looks at the task after each reduction.
+pub fn reduce_watched(task: &mut Task, watch: &mut dyn FnMut(&Pass, &Task)) {
     for _ in 0..ROUNDS {
-        let changed = promote::promote(task)
-            | propagate::propagate(task)
-            | lives::lives(task)
-            | slice::slice(task)
-            | split::split(task);
+        let mut changed = false;
+        for pass in PASSES {
+            changed |= (pass.run)(task);
+            watch(pass, task);
+        }
         compact(task);
         if !changed {
             break;

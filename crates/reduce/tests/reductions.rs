@@ -8,6 +8,7 @@ use palisade_cfa::verify::Subject;
 use palisade_cfa::{CheckKind, EdgeId};
 use palisade_interp::{Config, Discard, Interp, Outcome, Random, State};
 use palisade_property::Property;
+use palisade_task::Task;
 use palisade_testkit::Rng;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -97,12 +98,14 @@ fn reduced_tasks_go_wrong_when_their_programs_do() {
     for seed in 0..400 {
         let text = Generator::program(seed);
         let source = Arc::new(compile(&text, &property));
-        let task = palisade_reduce::task(&source, 2, 100_000).expect("small");
-        // Locals of inlined functions belong to nobody and safe ends are cut off, but expressions and
-        // places must be well formed.
-        let mut findings = palisade_cfa::verify(&task.program);
-        findings.retain(|f| matches!(f.subject, Subject::Expr(_) | Subject::Place(_)));
-        assert_eq!(findings, [], "seed {seed}\n{text}");
+        let mut task = Task::whole(&source, 2, 100_000).expect("small");
+        palisade_reduce::reduce_watched(&mut task, &mut |pass, task| {
+            // Locals of inlined functions belong to nobody and safe ends are cut off, but expressions and
+            // places must be well formed.
+            let mut findings = palisade_cfa::verify(&task.program);
+            findings.retain(|f| matches!(f.subject, Subject::Expr(_) | Subject::Place(_)));
+            assert_eq!(findings, [], "seed {seed}, after `{}`\n{text}", pass.name);
+        });
         let plain = palisade_task::inline::inline(&source, 2, 100_000).expect("small");
         smaller += usize::from(task.program.edges.len() < plain.program.edges.len() * 3 / 4);
         for inputs in 0..12 {
