@@ -22,6 +22,7 @@ pub mod process;
 pub mod services;
 pub mod smtlib;
 pub mod solver;
+mod sparse;
 mod subst;
 pub mod term;
 #[cfg(test)]

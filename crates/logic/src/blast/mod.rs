@@ -8,6 +8,7 @@ mod circuits;
 pub(crate) mod cnf;
 mod counting;
 
+use crate::sparse::{NONE, Sparse};
 use aig::{Aig, Lit};
 use palisade_base::Stop;
 
@@ -30,16 +31,13 @@ impl From<Exhausted> for Unknown {
     }
 }
 
-/// Terms not blasted yet.
-const NONE: u32 = u32::MAX;
-
 /// Gates made between two looks at the limits.
 const POLL: usize = 1 << 14;
 
 pub(crate) struct Blaster {
     pub(crate) aig: Aig,
     /// Where the bits of each term start in `bits`.
-    start: Vec<u32>,
+    start: Sparse,
     bits: Vec<Lit>,
     /// Quotients and remainders that exist, by their operands' first bits.
     divisions: rustc_hash::FxHashMap<(Term, Term), (u32, u32)>,
@@ -59,7 +57,7 @@ impl Blaster {
     pub(crate) fn new() -> Self {
         Blaster {
             aig: Aig::new(),
-            start: Vec::new(),
+            start: Sparse::default(),
             bits: Vec::new(),
             divisions: rustc_hash::FxHashMap::default(),
             forms: rustc_hash::FxHashMap::default(),
@@ -77,7 +75,7 @@ impl Blaster {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.aig.bytes() + (self.start.capacity() * 4 + self.bits.capacity() * 4) as u64
+        self.aig.bytes() + self.start.bytes() + (self.bits.capacity() * 4) as u64
     }
 
     /// Looks at the limits from time to time.
@@ -99,7 +97,7 @@ impl Blaster {
 
     /// The bits of a term, least significant first, if it was blasted. Arrays have none.
     pub(crate) fn bits(&self, terms: &Terms, t: Term) -> Option<&[Lit]> {
-        let start = *self.start.get(t.index()).filter(|s| **s != NONE)? as usize;
+        let start = Some(self.start.get(t.index())).filter(|s| *s != NONE)? as usize;
         let len = match terms.sort(t) {
             Sort::Bool => 1,
             Sort::BitVec(w) => w as usize,
@@ -113,20 +111,17 @@ impl Blaster {
     }
 
     fn done(&self, t: Term) -> bool {
-        self.start.get(t.index()).is_some_and(|s| *s != NONE)
+        self.start.get(t.index()) != NONE
     }
 
     /// The literal of a Boolean term.
     pub(crate) fn literal(&mut self, terms: &Terms, t: Term) -> Result<Lit, Exhausted> {
         self.blast(terms, t)?;
-        Ok(self.bits[self.start[t.index()] as usize])
+        Ok(self.bits[self.start.get(t.index()) as usize])
     }
 
     /// Gives bits to a term and to all it is made of.
     pub(crate) fn blast(&mut self, terms: &Terms, t: Term) -> Result<(), Exhausted> {
-        if self.start.len() < terms.len() {
-            self.start.resize(terms.len(), NONE);
-        }
         let mut stack = vec![t];
         while let Some(&t) = stack.last() {
             if self.done(t) {
@@ -143,7 +138,7 @@ impl Blaster {
                 continue;
             }
             let word = self.node(terms, t)?;
-            self.start[t.index()] = self.bits.len() as u32;
+            self.start.set(t.index(), self.bits.len() as u32);
             self.bits.extend_from_slice(&word);
             assert!(self.bits.len() < NONE as usize, "more bits than indices");
             stack.pop();

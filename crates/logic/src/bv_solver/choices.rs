@@ -7,12 +7,13 @@
 //!
 //! This is an equivalence of terms, so nothing is forgotten when levels are popped.
 
+use crate::sparse::{self, Sparse};
 use crate::term::{Op, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// No term: not rewritten yet.
-const NONE: Term = Term(u32::MAX);
+const NONE: Term = Term(sparse::NONE);
 /// A side with more ends is compared as it is.
 const MOST_ENDS: usize = 12;
 
@@ -20,7 +21,7 @@ const MOST_ENDS: usize = 12;
 #[derive(Default)]
 pub(super) struct Choices {
     /// What each term is rewritten to.
-    memo: Vec<Term>,
+    memo: Sparse,
     /// The ends of words in order, or `None` if they are too many.
     ends: FxHashMap<Term, Option<Rc<[Term]>>>,
     /// When each of the ends is chosen, in the same order.
@@ -37,14 +38,11 @@ fn is_choice(terms: &Terms, t: Term) -> bool {
 
 impl Choices {
     fn get(&self, t: Term) -> Term {
-        self.memo.get(t.index()).copied().unwrap_or(NONE)
+        Term(self.memo.get(t.index()))
     }
 
     fn set(&mut self, t: Term, to: Term) {
-        if self.memo.len() <= t.index() {
-            self.memo.resize(t.index() + 1, NONE);
-        }
-        self.memo[t.index()] = to;
+        self.memo.set(t.index(), to.0);
     }
 
     /// Rewrites a term, its parts first.

@@ -7,13 +7,14 @@
 //! assertions never justify each other away. What a level asserts is forgotten when it is popped.
 
 use crate::bitvec::BitVec;
+use crate::sparse::{self, Sparse};
 use crate::term::{Op, Sort, Term, Terms};
 
 use super::equations::Equations;
 use super::ranges::Ranges;
 
 /// No term: not rewritten yet.
-const NONE: Term = Term(u32::MAX);
+const NONE: Term = Term(sparse::NONE);
 
 /// How often comparisons are looked at again for tighter bounds.
 const ROUNDS: usize = 3;
@@ -24,7 +25,7 @@ const PASSES: usize = 4;
 #[derive(Default)]
 pub(super) struct Facts {
     /// What each term is rewritten to. Facts that came later are not taken into account.
-    memo: Vec<Term>,
+    memo: Sparse,
     /// What was rewritten since the last assertions came.
     rewritten: Vec<(Term, Term)>,
     /// Changed entries with what they were before.
@@ -66,21 +67,18 @@ impl Facts {
     /// Forgets what came since.
     fn undo(&mut self, mark: Mark) {
         for (t, before) in self.trail.drain(mark.trail..).rev() {
-            self.memo[t.index()] = before;
+            self.memo.set(t.index(), before.0);
         }
         self.ranges.undo(mark.ranges);
         self.equations.undo(mark.equations);
     }
 
     fn get(&self, t: Term) -> Term {
-        self.memo.get(t.index()).copied().unwrap_or(NONE)
+        Term(self.memo.get(t.index()))
     }
 
     fn set(&mut self, t: Term, to: Term) {
-        if self.memo.len() <= t.index() {
-            self.memo.resize(t.index() + 1, NONE);
-        }
-        let before = std::mem::replace(&mut self.memo[t.index()], to);
+        let before = Term(self.memo.set(t.index(), to.0));
         if before != to {
             self.trail.push((t, before));
         }

@@ -5,17 +5,18 @@
 //! needed. Definitions belong to the level of their assertion and go when it is popped. A
 //! variable that is already in use stays a variable; its equation becomes an assertion.
 
+use crate::sparse::{self, Sparse};
 use rustc_hash::FxHashMap;
 
 use crate::term::{Op, Term, Terms};
 
 /// No term: not rewritten yet.
-const NONE: Term = Term(u32::MAX);
+const NONE: Term = Term(sparse::NONE);
 
 /// The rewriting of terms under the definitions of the open levels.
 pub(super) struct Definitions {
     /// What each term is rewritten to. A variable that is in use is rewritten to itself.
-    memo: Vec<Term>,
+    memo: Sparse,
     /// Rewritten terms in order, to undo the levels.
     trail: Vec<Term>,
     /// The length of the trail below each open level.
@@ -32,7 +33,7 @@ enum Task {
 
 impl Definitions {
     pub(super) fn new() -> Self {
-        Definitions { memo: Vec::new(), trail: Vec::new(), marks: Vec::new() }
+        Definitions { memo: Sparse::default(), trail: Vec::new(), marks: Vec::new() }
     }
 
     /// Opens levels until there are `level` of them.
@@ -47,20 +48,17 @@ impl Definitions {
         while self.marks.len() > level {
             let mark = self.marks.pop().expect("there are levels left");
             for t in self.trail.drain(mark..) {
-                self.memo[t.index()] = NONE;
+                self.memo.set(t.index(), NONE.0);
             }
         }
     }
 
     fn get(&self, t: Term) -> Term {
-        self.memo.get(t.index()).copied().unwrap_or(NONE)
+        Term(self.memo.get(t.index()))
     }
 
     fn set(&mut self, t: Term, to: Term) {
-        if self.memo.len() <= t.index() {
-            self.memo.resize(t.index() + 1, NONE);
-        }
-        self.memo[t.index()] = to;
+        self.memo.set(t.index(), to.0);
         self.trail.push(t);
     }
 

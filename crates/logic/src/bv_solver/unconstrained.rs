@@ -9,13 +9,14 @@
 //! and its term is asserted at the level of that mention, and `x` is a variable like others until
 //! the level is popped.
 
+use crate::sparse::{self, Sparse};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bitvec::BitVec;
 use crate::term::{Op, Sort, Term, Terms};
 
 /// No term: not seen yet.
-const NONE: Term = Term(u32::MAX);
+const NONE: Term = Term(sparse::NONE);
 
 /// How a variable was eliminated.
 struct Elimination {
@@ -31,7 +32,7 @@ struct Elimination {
 pub(super) struct Unconstrained {
     /// What each term is replaced by. A variable in use is replaced by itself, an eliminated one
     /// by nothing yet.
-    memo: Vec<Term>,
+    memo: Sparse,
     /// Terms with a replacement, in order, to undo the levels.
     trail: Vec<Term>,
     eliminations: FxHashMap<Term, Elimination>,
@@ -54,7 +55,7 @@ impl Unconstrained {
         while self.marks.len() > level {
             let (trail, eliminated) = self.marks.pop().expect("there are levels left");
             for t in self.trail.drain(trail..) {
-                self.memo[t.index()] = NONE;
+                self.memo.set(t.index(), NONE.0);
             }
             for x in self.eliminated.drain(eliminated..) {
                 self.eliminations.remove(&x);
@@ -63,14 +64,11 @@ impl Unconstrained {
     }
 
     fn get(&self, t: Term) -> Term {
-        self.memo.get(t.index()).copied().unwrap_or(NONE)
+        Term(self.memo.get(t.index()))
     }
 
     fn set(&mut self, t: Term, to: Term) {
-        if self.memo.len() <= t.index() {
-            self.memo.resize(t.index() + 1, NONE);
-        }
-        self.memo[t.index()] = to;
+        self.memo.set(t.index(), to.0);
         self.trail.push(t);
     }
 
