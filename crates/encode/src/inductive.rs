@@ -5,7 +5,7 @@
 //! only at what is needed ([`Segments::prove`]).
 
 use crate::memory::instances;
-use crate::segment::{self, End};
+use crate::segment::{self, End, Piece};
 use crate::{Encoder, State};
 use palisade_base::{Budget, Stop};
 use palisade_cfa::*;
@@ -52,12 +52,6 @@ struct Source {
     hard: usize,
 }
 
-impl Source {
-    fn new(head: Option<usize>, start: State, ends: Vec<End>, indices: Vec<Vec<Term>>) -> Self {
-        Source { head, start, ends, indices, solver: BvSolver::new(), hard: 0 }
-    }
-}
-
 /// The loop heads of a program and the segments between them.
 pub struct Segments<'t> {
     terms: Terms,
@@ -75,25 +69,17 @@ impl<'t> Segments<'t> {
         let mut terms = Terms::new();
         let mut encoder = Encoder::new(&task.program, &mut terms);
         let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
-        let mut sources = Vec::new();
-        let first = encoder.initial_state(&mut terms);
-        let entry = task.body().entry;
-        let ends = if graph.is_loop_head(entry) {
-            vec![End { loc: entry, state: first.clone() }]
-        } else {
-            segment::run(task, &graph, &mut encoder, &mut terms, entry, first.clone(), budget)?
-        };
-        sources.push(Source::new(None, first, ends, Vec::new()));
-        for (i, &head) in heads.iter().enumerate() {
-            let start = encoder.arbitrary_state(&mut terms);
-            encoder.indices = (!ghosts.is_empty()).then(Vec::new);
-            let ends = segment::run(task, &graph, &mut encoder, &mut terms, head, start.clone(), budget)?;
+        let pieces = segment::pieces(task, &graph, &mut encoder, &mut terms, !ghosts.is_empty(), budget)?;
+        let source = |Piece { head, start, ends, indices }: Piece| {
             let values =
                 ghosts.iter().filter_map(|&g| encoder.layout().register(g)).map(|slot| start.slots.get(slot));
-            let values: Vec<Term> = values.collect();
-            let indices = instances(encoder.indices.take().unwrap_or_default(), &values);
-            sources.push(Source::new(Some(i), start, ends, indices));
-        }
+            let head = head.and_then(|head| heads.iter().position(|h| *h == head));
+            // Nothing is believed at the start.
+            let indices = head.map(|_| instances(indices, &values.collect::<Vec<Term>>()));
+            let indices = indices.unwrap_or_default();
+            Source { head, start, ends, indices, solver: BvSolver::new(), hard: 0 }
+        };
+        let sources = pieces.into_iter().map(source).collect();
         Ok(Segments { terms, encoder, ghosts, heads, sources, budget })
     }
 
@@ -131,11 +117,12 @@ impl<'t> Segments<'t> {
     ) -> Result<Option<Vec<(LocId, usize)>>, Stop> {
         let needed = alive.iter().map(|alive| vec![false; alive.len()]).collect();
         let mut search = Search::new(self, candidates, alive, needed);
-        search.weaken((0..search.sources.len()).collect())?;
+        search.weaken((0..search.on.sources.len()).collect())?;
         Ok(search.settle(true)?.then(|| search.kept()))
     }
 
-    /// All candidates, by loop head and number, that are inductive together, and whether they exclude the errors.
+    /// All candidates, by loop head and number, that are inductive together, as far as the solver has answers, and
+    /// whether they exclude the errors.
     pub fn largest<F: Fact>(
         self,
         candidates: &[F],
@@ -143,7 +130,7 @@ impl<'t> Segments<'t> {
     ) -> Result<(Vec<(LocId, usize)>, bool), Stop> {
         let needed = alive.clone();
         let mut search = Search::new(self, candidates, alive, needed);
-        search.weaken((0..search.sources.len()).collect())?;
+        search.weaken((0..search.on.sources.len()).collect())?;
         search.settle(false)?;
         let kept = search.kept();
         Ok((kept, search.settle(true)?))
@@ -152,12 +139,7 @@ impl<'t> Segments<'t> {
 
 /// A search for what is inductive.
 struct Search<'s, 't, F> {
-    terms: Terms,
-    encoder: Encoder<'t>,
-    ghosts: Vec<VarId>,
-    heads: Vec<LocId>,
-    sources: Vec<Source>,
-    budget: &'t Budget,
+    on: Segments<'t>,
     candidates: &'s [F],
     /// Which candidates are still believed at each loop head.
     alive: Vec<Vec<bool>>,
@@ -168,15 +150,9 @@ struct Search<'s, 't, F> {
 }
 
 impl<'s, 't, F: Fact> Search<'s, 't, F> {
-    fn new(
-        segments: Segments<'t>,
-        candidates: &'s [F],
-        alive: Vec<Vec<bool>>,
-        needed: Vec<Vec<bool>>,
-    ) -> Self {
-        let Segments { terms, encoder, ghosts, heads, sources, budget } = segments;
-        let shown = sources.iter().map(|source| vec![None; source.ends.len()]).collect();
-        Search { terms, encoder, ghosts, heads, sources, budget, candidates, alive, needed, shown }
+    fn new(on: Segments<'t>, candidates: &'s [F], alive: Vec<Vec<bool>>, needed: Vec<Vec<bool>>) -> Self {
+        let shown = on.sources.iter().map(|source| vec![None; source.ends.len()]).collect();
+        Search { on, candidates, alive, needed, shown }
     }
 
     /// What is needed, by loop head and number.
@@ -185,58 +161,58 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
             let head = *head;
             (0..needed.len()).filter(|i| needed[*i]).map(move |i| (head, i)).collect::<Vec<_>>()
         };
-        self.heads.iter().zip(&self.needed).flat_map(at).collect()
+        self.on.heads.iter().zip(&self.needed).flat_map(at).collect()
     }
 
     /// What is believed where a source starts, by candidate.
     fn parts(&mut self, source: usize) -> Vec<(usize, Term)> {
-        let Some(head) = self.sources[source].head else { return Vec::new() };
-        let Source { start, indices, .. } = &self.sources[source];
+        let Some(head) = self.on.sources[source].head else { return Vec::new() };
+        let Source { start, indices, .. } = &self.on.sources[source];
         let mut parts = Vec::new();
         for (i, candidate) in self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]) {
             let mut all: Vec<Term> =
-                candidate.term(&mut self.encoder, &mut self.terms, start).into_iter().collect();
+                candidate.term(&mut self.on.encoder, &mut self.on.terms, start).into_iter().collect();
             for values in indices.iter().filter(|v| v.len() == candidate.ghosts()) {
                 let mut instance = start.clone();
-                for (&ghost, &value) in self.ghosts.iter().zip(values) {
-                    if let Some(slot) = self.encoder.layout().register(ghost) {
+                for (&ghost, &value) in self.on.ghosts.iter().zip(values) {
+                    if let Some(slot) = self.on.encoder.layout().register(ghost) {
                         instance.slots.set(slot, value);
                     }
                 }
-                all.extend(candidate.term(&mut self.encoder, &mut self.terms, &instance));
+                all.extend(candidate.term(&mut self.on.encoder, &mut self.on.terms, &instance));
             }
-            parts.push((i, self.terms.and_all(all)));
+            parts.push((i, self.on.terms.and_all(all)));
         }
         parts
     }
 
     /// What the solver of a source says to a question, with at most so many conflicts.
     fn ask(&mut self, source: usize, question: &[Term], conflicts: Option<u64>) -> Answer {
-        let limits = Limits { budget: self.budget.clone(), conflicts, ..Limits::default() };
-        let solver = &mut self.sources[source].solver;
+        let limits = Limits { budget: self.on.budget.clone(), conflicts, ..Limits::default() };
+        let solver = &mut self.on.sources[source].solver;
         solver.set_limits(limits);
-        solver.check(&mut self.terms, question)
+        solver.check(&mut self.on.terms, question)
     }
 
     /// The number of a loop head where an end is.
     fn head_at(&self, source: usize, end: usize) -> Option<usize> {
-        let loc = self.sources[source].ends[end].loc;
-        self.heads.iter().position(|&h| h == loc)
+        let loc = self.on.sources[source].ends[end].loc;
+        self.on.heads.iter().position(|&h| h == loc)
     }
 
     /// Drops what segments can break, as far as little effort shows it: from the given sources on, in the order of
     /// the program, until nothing changes. So later steps rely on little that must be taken back.
     fn weaken(&mut self, mut open: BTreeSet<usize>) -> Result<(), Stop> {
         while let Some(source) = open.pop_first() {
-            let from = self.sources[source].head;
+            let from = self.on.sources[source].head;
             // What the loop itself breaks first: what comes after it need not be told.
-            let mut ends: Vec<(usize, usize)> = (0..self.sources[source].ends.len())
+            let mut ends: Vec<(usize, usize)> = (0..self.on.sources[source].ends.len())
                 .filter_map(|end| Some((end, self.head_at(source, end)?)))
                 .collect();
             ends.sort_by_key(|&(_, head)| Some(head) != from);
             for (end, head) in ends {
                 if self.weaken_at(source, end, head)? && Some(head) != from {
-                    open.extend(self.sources.iter().position(|s| s.head == Some(head)));
+                    open.extend(self.on.sources.iter().position(|s| s.head == Some(head)));
                 }
             }
         }
@@ -248,12 +224,12 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         let mut goals = self.goals(source, end, head);
         let mut changed = false;
         loop {
-            self.budget.check()?;
-            let state = &self.sources[source].ends[end].state;
-            let mut question = vec![state.guard(&mut self.terms)];
+            self.on.budget.check()?;
+            let state = &self.on.sources[source].ends[end].state;
+            let mut question = vec![state.guard(&mut self.on.terms)];
             question.extend(self.parts(source).into_iter().map(|(_, part)| part));
-            let all = self.terms.and_all(goals.iter().map(|(_, goal)| *goal));
-            question.push(self.terms.not(all));
+            let all = self.on.terms.and_all(goals.iter().map(|(_, goal)| *goal));
+            question.push(self.on.terms.not(all));
             let answer = self.ask(source, &question, Some(CONFLICTS));
             if !answer.is_sat() || !self.drop(source, head, &mut goals) {
                 return Ok(changed);
@@ -264,22 +240,22 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
 
     /// The candidates that are believed at a loop head, as a segment leaves them.
     fn goals(&mut self, source: usize, end: usize, head: usize) -> Vec<(usize, Term)> {
-        let state = &self.sources[source].ends[end].state;
+        let state = &self.on.sources[source].ends[end].state;
         let alive = self.candidates.iter().enumerate().filter(|(i, _)| self.alive[head][*i]);
         let term = |(i, fact): (usize, &F)| {
-            let term = fact.term(&mut self.encoder, &mut self.terms, state);
-            (i, term.unwrap_or_else(|| self.terms.fls()))
+            let term = fact.term(&mut self.on.encoder, &mut self.on.terms, state);
+            (i, term.unwrap_or_else(|| self.on.terms.fls()))
         };
         alive.map(term).collect()
     }
 
     /// Drops the candidates that the model of a source's solver contradicts. Tells whether there was one.
     fn drop(&mut self, source: usize, head: usize, goals: &mut Vec<(usize, Term)>) -> bool {
-        let Some(model) = self.sources[source].solver.model(&mut self.terms) else { return false };
+        let Some(model) = self.on.sources[source].solver.model(&mut self.on.terms) else { return false };
         let mut evaluator = Evaluator::new(&model);
         let before = goals.len();
         goals.retain(|&(i, goal)| {
-            let holds = evaluator.truth(&self.terms, goal);
+            let holds = evaluator.truth(&self.on.terms, goal);
             if !holds {
                 (self.alive[head][i], self.needed[head][i]) = (false, false);
             }
@@ -299,8 +275,8 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         let mut settled = false;
         while !settled {
             settled = true;
-            for source in 0..self.sources.len() {
-                for end in 0..self.sources[source].ends.len() {
+            for source in 0..self.on.sources.len() {
+                for end in 0..self.on.sources[source].ends.len() {
                     let head = self.head_at(source, end);
                     let goals = head.map_or(0, |head| self.needed[head].iter().filter(|n| **n).count());
                     let nothing = if head.is_some() { goals == 0 } else { !errors };
@@ -314,7 +290,7 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
                         self.shown[source][end] = Some(goals);
                     } else if let Some(head) = head {
                         // What others lose by it they lose at once.
-                        let next = self.sources.iter().position(|s| s.head == Some(head));
+                        let next = self.on.sources.iter().position(|s| s.head == Some(head));
                         self.weaken(next.into_iter().collect())?;
                         self.show_again(&before);
                     } else {
@@ -331,9 +307,9 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
     fn show_again(&mut self, before: &[usize]) {
         let lost: Vec<bool> =
             self.believed().iter().zip(before).map(|(after, before)| after < before).collect();
-        for source in 0..self.sources.len() {
-            let from = self.sources[source].head.is_some_and(|head| lost[head]);
-            for end in 0..self.sources[source].ends.len() {
+        for source in 0..self.on.sources.len() {
+            let from = self.on.sources[source].head.is_some_and(|head| lost[head]);
+            for end in 0..self.on.sources[source].ends.len() {
                 if from || self.head_at(source, end).is_some_and(|head| lost[head]) {
                     self.shown[source][end] = None;
                 }
@@ -348,9 +324,9 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         for &case in cases {
             let mut solver = BvSolver::new();
             let conflicts = Some(conflicts);
-            solver.set_limits(Limits { budget: self.budget.clone(), conflicts, ..Limits::default() });
-            question.iter().chain([&case]).for_each(|&t| solver.assert(&mut self.terms, t));
-            match solver.check(&mut self.terms, &[]) {
+            solver.set_limits(Limits { budget: self.on.budget.clone(), conflicts, ..Limits::default() });
+            question.iter().chain([&case]).for_each(|&t| solver.assert(&mut self.on.terms, t));
+            match solver.check(&mut self.on.terms, &[]) {
                 Answer::Unsat => {}
                 other => return other,
             }
@@ -361,20 +337,20 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
     /// The cases that the ghosts are one of the indices that segments from a source meet, and that they are none of
     /// them. In each, much is the same that is hard to compare otherwise.
     fn cases(&mut self, source: usize) -> Vec<Term> {
-        let Source { start, indices, .. } = &self.sources[source];
+        let Source { start, indices, .. } = &self.on.sources[source];
         let mut cases = Vec::new();
-        let mut other = self.terms.tru();
+        let mut other = self.on.terms.tru();
         for values in indices.iter().take(MAX_CASES) {
-            let mut same = self.terms.tru();
-            for (&ghost, &value) in self.ghosts.iter().zip(values) {
-                if let Some(slot) = self.encoder.layout().register(ghost) {
-                    let equal = self.terms.eq(start.slots.get(slot), value);
-                    same = self.terms.and(same, equal);
+            let mut same = self.on.terms.tru();
+            for (&ghost, &value) in self.on.ghosts.iter().zip(values) {
+                if let Some(slot) = self.on.encoder.layout().register(ghost) {
+                    let equal = self.on.terms.eq(start.slots.get(slot), value);
+                    same = self.on.terms.and(same, equal);
                 }
             }
-            cases.push(self.terms.and(other, same));
-            let not = self.terms.not(same);
-            other = self.terms.and(other, not);
+            cases.push(self.on.terms.and(other, same));
+            let not = self.on.terms.not(same);
+            other = self.on.terms.and(other, not);
         }
         cases.push(other);
         cases
@@ -390,23 +366,23 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         parts: &[(usize, Term)],
         by_cases: bool,
     ) -> Answer {
-        let Some(from) = self.sources[source].head else { return Answer::Unknown(Unknown::Conflicts) };
-        let mut known = vec![guard, self.terms.not(goal)];
+        let Some(from) = self.on.sources[source].head else { return Answer::Unknown(Unknown::Conflicts) };
+        let mut known = vec![guard, self.on.terms.not(goal)];
         known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
         let all: Vec<Term> = known.iter().copied().chain(parts.iter().map(|(_, part)| *part)).collect();
-        if self.terms.subterms(&all).len() > TERMS_ALONE {
+        if self.on.terms.subterms(&all).len() > TERMS_ALONE {
             return Answer::Unknown(Unknown::Conflicts);
         }
-        let (mut cases, mut conflicts) = (vec![self.terms.tru()], CONFLICTS_ALONE);
+        let (mut cases, mut conflicts) = (vec![self.on.terms.tru()], CONFLICTS_ALONE);
         if self.ask_alone(&known, &cases, conflicts).is_unsat() {
             return Answer::Unsat;
         }
         let mut answer = self.ask_alone(&all, &cases, conflicts);
-        let try_cases = by_cases && self.sources[source].hard < MAX_HARD;
+        let try_cases = by_cases && self.on.sources[source].hard < MAX_HARD;
         if try_cases && matches!(answer, Answer::Unknown(_)) {
             (cases, conflicts) = (self.cases(source), CONFLICTS_CASE);
             answer = self.ask_alone(&all, &cases, conflicts);
-            self.sources[source].hard += usize::from(!answer.is_unsat());
+            self.on.sources[source].hard += usize::from(!answer.is_unsat());
         }
         if !answer.is_unsat() {
             return answer;
@@ -416,7 +392,7 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         let question: Vec<Term> =
             [guard, known[1]].into_iter().chain(parts.iter().map(|(_, part)| *part)).collect();
         if self.ask(source, &question, Some(CONFLICTS)).is_unsat() {
-            let named = self.sources[source].solver.unsat_core();
+            let named = self.on.sources[source].solver.unsat_core();
             core.retain(|(_, part)| named.contains(part));
         }
         let mut size = core.len().div_ceil(2);
@@ -441,18 +417,18 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
     /// candidates that are needed there. Notes what that needs. If it is not so, drops the candidates that can
     /// be broken.
     fn show(&mut self, source: usize, end: usize, head: Option<usize>) -> Result<bool, Stop> {
-        self.budget.check()?;
+        self.on.budget.check()?;
         let parts = self.parts(source);
         let mut goals = head.map_or_else(Vec::new, |head| self.goals(source, end, head));
-        let state = &self.sources[source].ends[end].state;
-        let guard = state.guard(&mut self.terms);
-        let mut open = vec![self.terms.fls()];
+        let state = &self.on.sources[source].ends[end].state;
+        let guard = state.guard(&mut self.on.terms);
+        let mut open = vec![self.on.terms.fls()];
         if let Some(head) = head {
             open = goals.iter().filter(|(i, _)| self.needed[head][*i]).map(|(_, goal)| *goal).collect();
         }
         // All together if that is easy; facts about elements else one by one.
-        let all = self.terms.and_all(open.iter().copied());
-        let elements = !self.ghosts.is_empty();
+        let all = self.on.terms.and_all(open.iter().copied());
+        let elements = !self.on.ghosts.is_empty();
         match self.follows(source, (guard, all), &parts, elements && open.len() == 1) {
             Answer::Unsat => return Ok(true),
             Answer::Unknown(_) if elements && open.len() > 1 => {
@@ -463,9 +439,9 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
             }
             _ => {}
         }
-        let from = self.sources[source].head;
-        let all = self.terms.and_all(open);
-        let mut question = vec![guard, self.terms.not(all)];
+        let from = self.on.sources[source].head;
+        let all = self.on.terms.and_all(open);
+        let mut question = vec![guard, self.on.terms.not(all)];
         if let Some(from) = from {
             let mut known = question.clone();
             known.extend(parts.iter().filter(|(i, _)| self.needed[from][*i]).map(|(_, part)| *part));
@@ -476,7 +452,7 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
         question.extend(parts.iter().map(|(_, part)| *part));
         match self.ask(source, &question, None) {
             Answer::Unsat => {
-                let core = self.sources[source].solver.unsat_core();
+                let core = self.on.sources[source].solver.unsat_core();
                 if let Some(from) = from {
                     for (i, part) in &parts {
                         self.needed[from][*i] |= core.contains(part);
@@ -484,7 +460,7 @@ impl<'s, 't, F: Fact> Search<'s, 't, F> {
                 }
                 return Ok(true);
             }
-            Answer::Unknown(_) => self.budget.check()?,
+            Answer::Unknown(_) => self.on.budget.check()?,
             Answer::Sat => {
                 if head.is_some_and(|head| self.drop(source, head, &mut goals)) {
                     return Ok(false);

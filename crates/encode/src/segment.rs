@@ -33,6 +33,48 @@ pub fn run(
     run_to(task, graph, &|loc| graph.is_loop_head(loc), encoder, terms, start, state, budget)
 }
 
+/// Where segments start, in which states, and all their ends.
+pub struct Piece {
+    /// The loop head; `None` for the start of the program.
+    pub head: Option<LocId>,
+    /// Any state at a loop head, or the initial one.
+    pub start: State,
+    /// Where control gets from there.
+    pub ends: Vec<End>,
+    /// Indices that are met on the way, see [`Encoder::indices`].
+    pub indices: Vec<Vec<Term>>,
+}
+
+/// The pieces of a program: that from the start, and those from its loop heads in order. `indices` tells whether these
+/// are noted.
+pub fn pieces(
+    task: &Task,
+    graph: &Graph,
+    encoder: &mut Encoder<'_>,
+    terms: &mut Terms,
+    indices: bool,
+    budget: &Budget,
+) -> Result<Vec<Piece>, Stop> {
+    let entry = task.body().entry;
+    let heads: Vec<LocId> = graph.loop_heads(task.program.entry).collect();
+    let mut pieces = Vec::new();
+    for head in [None].into_iter().chain(heads.into_iter().map(Some)) {
+        let start = match head {
+            None => encoder.initial_state(terms),
+            Some(_) => encoder.arbitrary_state(terms),
+        };
+        encoder.indices = (indices && head.is_some()).then(Vec::new);
+        let ends = if head.is_none() && graph.is_loop_head(entry) {
+            vec![End { loc: entry, state: start.clone() }]
+        } else {
+            run(task, graph, encoder, terms, head.unwrap_or(entry), start.clone(), budget)?
+        };
+        let indices = encoder.indices.take().unwrap_or_default();
+        pieces.push(Piece { head, start, ends, indices });
+    }
+    Ok(pieces)
+}
+
 /// The same to any cut points, of which every cycle must have one.
 #[expect(clippy::too_many_arguments, reason = "what a segment is made of")]
 pub fn run_to(

@@ -15,8 +15,8 @@ use palisade_base::{Budget, Idx};
 use palisade_cfa::*;
 use palisade_cpa::Halt;
 use palisade_domains::{Dim, Dynamic, Lattice, NumericDomain, Thresholds};
-use palisade_encode::segment::{self, End};
-use palisade_encode::{Encoder, State};
+use palisade_encode::Encoder;
+use palisade_encode::segment;
 use palisade_logic::{Answer, BvSolver, Limits, Solver, Term, Terms};
 use palisade_symabs::formula::within_types;
 use palisade_symabs::{Abstraction, Config, Vocabulary};
@@ -85,34 +85,16 @@ pub fn invariants(task: &Task, top: &Dynamic, budget: &Budget) -> Result<Symboli
     let mut solver = BvSolver::new();
     solver.set_limits(Limits { budget: budget.clone(), conflicts: Some(CONFLICTS), memory: None });
     let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
-    let entry = task.body().entry;
     let registers = registers(program, &encoder);
     let (within, mut proved) = bounds(task, &heads, &registers, top, budget)?;
     let registered = registers.iter().map(|(v, ..)| (Dim::int(v.index() as u32), *v)).collect();
     if proved {
         return Ok(Symbolic { at: within, registers: registered, proved });
     }
-    let mut pieces = Vec::new();
-    for from in [None].into_iter().chain(heads.iter().copied().map(Some)) {
-        let state = match from {
-            None => encoder.initial_state(&mut terms),
-            Some(_) => encoder.arbitrary_state(&mut terms),
-        };
-        let ends = if from.is_none() && heads.contains(&entry) {
-            vec![End { loc: entry, state: state.clone() }]
-        } else {
-            segment::run(
-                task,
-                &graph,
-                &mut encoder,
-                &mut terms,
-                from.unwrap_or(entry),
-                state.clone(),
-                budget,
-            )?
-        };
-        pieces.push(piece(task, &live, &mut terms, &registers, from, &state, ends));
-    }
+    let pieces: Vec<Piece> = segment::pieces(task, &graph, &mut encoder, &mut terms, false, budget)?
+        .into_iter()
+        .map(|found| piece(task, &live, &mut terms, &registers, found))
+        .collect();
     let mut run = Iteration {
         terms,
         solver,
@@ -164,14 +146,12 @@ fn piece(
     live: &Liveness<'_>,
     terms: &mut Terms,
     registers: &[(VarId, IntTy, usize)],
-    from: Option<LocId>,
-    state: &State,
-    ends: Vec<End>,
+    segment::Piece { head: from, start, ends, .. }: segment::Piece,
 ) -> Piece {
     let after = task.program.vars.len() as u32;
     let mut voc = Vocabulary::new();
     for (v, t, slot) in registers {
-        let before = state.slots.get(*slot);
+        let before = start.slots.get(*slot);
         // At the start globals are constants; they need no name before.
         if from.is_some_and(|head| live.is_live(head, *v)) && terms.name_of(before).is_some() {
             voc.insert(terms, Dim::int(v.index() as u32), before, machine(*t));
@@ -190,7 +170,7 @@ fn piece(
             Step { to: end.loc, relation: guard, voc: voc.clone(), changed: Vec::new(), dead: Vec::new() };
         for (v, t, slot) in registers {
             let dim = Dim::int(v.index() as u32);
-            let (old, new) = (state.slots.get(*slot), end.state.slots.get(*slot));
+            let (old, new) = (start.slots.get(*slot), end.state.slots.get(*slot));
             if !live.is_live(end.loc, *v) {
                 step.dead.push(dim);
             } else if new != old || voc.of_dim(dim).is_none() {
