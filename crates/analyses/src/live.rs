@@ -17,24 +17,40 @@ pub struct LiveVariables<'p> {
     tries: Tries,
     /// Variables that code outside of the function may read: globals, and those with an address.
     shared: Map,
+    /// Those that may be read through a pointer.
+    addressed: Map,
+    /// Those that may hold the only pointer to something.
+    pointers: Map,
+}
+
+/// What is live where the run of a program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtEnd {
+    /// What the program leaves to others: its globals, and what has an address.
+    Globals,
+    /// Nothing: what is asked for is whether a check still reads a variable.
+    Nothing,
 }
 
 impl<'p> LiveVariables<'p> {
     /// The analysis of a program.
     pub fn new(program: &'p Program) -> Self {
         let mut tries = Tries::new(program.vars.len());
-        let mut shared = Map::EMPTY;
-        for (v, var) in program.vars.iter_enumerated() {
-            if var.address_taken || var.kind == VarKind::Global {
-                shared = tries.set(shared, v.0, 1);
-            }
-        }
-        LiveVariables { program, tries, shared }
+        let mut those = |which: &dyn Fn(&Var) -> bool| {
+            let those = program.vars.iter_enumerated().filter(|(_, var)| which(var));
+            those.fold(Map::EMPTY, |map, (v, _)| tries.set(map, v.0, 1))
+        };
+        let shared = those(&|var| var.address_taken || var.kind == VarKind::Global);
+        let addressed = those(&|var| var.address_taken);
+        let pointers = those(&|var| program.scalar_of(var.ty).is_none_or(|ty| ty == Scalar::Ptr));
+        LiveVariables { program, tries, shared, addressed, pointers }
     }
 
     /// What is live where a function ends (its exit, or a location that a run never leaves).
-    pub fn at_end(&self) -> Map {
-        self.shared
+    pub fn at_end(&self, func: FuncId, end: AtEnd) -> Map {
+        let calls = |edge: &Edge| matches!(edge.op, Op::Call { .. });
+        let last = func == self.program.entry && !self.program.edges.iter().any(calls);
+        if end == AtEnd::Nothing && last { Map::EMPTY } else { self.shared }
     }
 
     /// Whether a variable is in a state.
@@ -44,19 +60,28 @@ impl<'p> LiveVariables<'p> {
 
     fn use_all(&mut self, live: Map, op: &Op) -> Map {
         let mut live = live;
-        let mut shared = matches!(op, Op::Call { .. } | Op::MemCopy { .. } | Op::Free { .. });
         let program = self.program;
+        match op {
+            Op::Call { .. } => live = self.tries.overlay(live, self.shared),
+            Op::MemCopy { .. } => live = self.tries.overlay(live, self.addressed),
+            _ => {}
+        }
         program.visit_op(op, &mut |used| {
             // Taking an address or writing through it needs indices and pointers only; they are
             // visited as reads of their own.
-            if let Use::Read(p) = used {
-                match program.places[p].base {
-                    Base::Var(v) => live = self.tries.set(live, v.0, 1),
-                    Base::Deref(_) => shared = true,
+            live = match used {
+                Use::Read(p) => match program.places[p].base {
+                    Base::Var(v) => self.tries.set(live, v.0, 1),
+                    Base::Deref(_) => self.tries.overlay(live, self.addressed),
+                },
+                // Whether something is lost depends on every pointer there is.
+                Use::Expr(e) if program.exprs[e].kind == ExprKind::HeapTracked => {
+                    self.tries.overlay(live, self.pointers)
                 }
-            }
+                Use::Expr(_) | Use::Write(_) | Use::Address(_) => live,
+            };
         });
-        if shared { self.tries.overlay(live, self.shared) } else { live }
+        live
     }
 }
 
@@ -130,14 +155,19 @@ pub struct Liveness<'p> {
 impl<'p> Liveness<'p> {
     /// Runs the analysis over all functions.
     pub fn of(program: &'p Program, budget: &Budget) -> Result<Self, Halt> {
+        Self::with(program, AtEnd::Globals, budget)
+    }
+
+    /// Runs the analysis over all functions, with something or nothing that is live where the run ends.
+    pub fn with(program: &'p Program, end: AtEnd, budget: &Budget) -> Result<Self, Halt> {
         let live = LiveVariables::new(program);
-        let end = live.at_end();
+        let ends: IdxVec<FuncId, Map> = program.funcs.ids().map(|f| live.at_end(f, end)).collect();
         let cpa = Product::new(Location::backward(program), live);
         // A run may stay in a loop for ever, so every location is a start; only ends have content.
         let starts = program
             .locs
             .iter_enumerated()
-            .map(|(loc, l)| (Position::At(loc), if l.out.is_empty() { end } else { Map::EMPTY }));
+            .map(|(loc, l)| (Position::At(loc), if l.out.is_empty() { ends[l.func] } else { Map::EMPTY }));
         let mut exploration = Exploration::from_states(cpa, starts.map(|s| (s, ((), ()))), Order::DepthFirst);
         match exploration.run(budget, Limits::NONE) {
             Status::Stopped(halt) => return Err(halt),

@@ -2,8 +2,9 @@
 
 use super::relevant::Relevance;
 use super::sample::contradict;
-use palisade_base::{Budget, Stop};
+use palisade_base::Budget;
 use palisade_cfa::*;
+use palisade_cpa::Halt;
 use palisade_encode::inductive::{Fact, Segments};
 use palisade_encode::{Encoder, State};
 use palisade_logic::{Term, Terms};
@@ -48,12 +49,12 @@ pub fn inductive(
     ghosts: Vec<VarId>,
     scope: Scope,
     budget: &Budget,
-) -> Result<Option<Vec<(LocId, ExprId)>>, Stop> {
+) -> Result<Option<Vec<(LocId, ExprId)>>, Halt> {
     let mut segments = Segments::new(task, ghosts.clone(), budget)?;
     let candidates = segments.distinct(candidates, |c| c.at);
     let heads = segments.heads().to_vec();
-    let mut relevance = Relevance::new(&task.program, &task.program.analyse(), &heads);
-    let mut tried_at = |head: LocId| {
+    let relevance = Relevance::new(&task.program, &task.program.analyse(), &heads, budget)?;
+    let tried_at = |head: LocId| {
         let here = |c: &Candidate| {
             c.at.is_none_or(|at| at == head) && (scope == Scope::All || relevance.matters(c, head))
         };
