@@ -22,6 +22,7 @@ pub mod location;
 pub mod numeric;
 pub mod observer;
 pub mod predicate;
+pub mod samples;
 pub mod sign;
 pub mod trees;
 pub mod trie;

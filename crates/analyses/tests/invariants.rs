@@ -4,6 +4,7 @@ mod common;
 
 use common::program;
 use palisade_analyses::invariants::{backward, bounds, forward, learning, template};
+use palisade_analyses::samples::Samples;
 use palisade_base::Budget;
 use palisade_cfa::LocId;
 use palisade_domains::{Domain, DynamicCtx};
@@ -69,7 +70,8 @@ fn template_inequality() {
 #[test]
 fn learning_finds_the_same_equation() {
     let task = task(TEMPLATE);
-    let found = learning::invariants(&task, 1, &Budget::unlimited()).unwrap();
+    let samples = Samples::collect(&task, &Budget::unlimited());
+    let found = learning::invariants(&task, &samples, &Budget::unlimited()).unwrap();
     assert!(texts(&task, &found).contains(&"y = 2*x + 1".to_string()), "{:?}", texts(&task, &found));
     assert!(found.proved);
 }

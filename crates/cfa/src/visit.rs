@@ -68,14 +68,7 @@ impl Program {
         for edge in &self.edges {
             self.visit_op(&edge.op, &mut |used| {
                 if let Use::Expr(e) = used {
-                    asked |= matches!(
-                        self.exprs[e].kind,
-                        ExprKind::Valid { .. }
-                            | ExprKind::Freeable(_)
-                            | ExprKind::ObjectSize(_)
-                            | ExprKind::HeapEmpty
-                            | ExprKind::HeapTracked
-                    );
+                    asked |= self.exprs[e].kind.asks_about_objects();
                 }
             });
         }
@@ -87,5 +80,19 @@ fn used_arg(arg: &Arg) -> Use {
     match arg {
         Arg::Scalar(e) => Use::Expr(*e),
         Arg::Aggregate(x) => Use::Read(*x),
+    }
+}
+
+impl ExprKind {
+    /// Whether the value depends on sizes or lifetimes of objects.
+    pub fn asks_about_objects(&self) -> bool {
+        matches!(
+            self,
+            ExprKind::Valid { .. }
+                | ExprKind::Freeable(_)
+                | ExprKind::ObjectSize(_)
+                | ExprKind::HeapEmpty
+                | ExprKind::HeapTracked
+        )
     }
 }

@@ -1,10 +1,11 @@
 //! What engines that work on one task tell each other.
 //!
-//! A board holds what fixed points of numeric domains say about the loop heads, each computed once, and other
-//! facts that engines found on the way. Nothing there counts as shown: who uses a fact puts it into the certificate,
+//! A board holds what fixed points of numeric domains say about the loop heads, each computed once, what runs
+//! showed there, and other facts that engines found on the way. Nothing there counts as shown: who uses a fact puts it into the certificate,
 //! and the check of that shows it again.
 
 use crate::numeric::{FixedPoint, fixed_point};
+use palisade_analyses::samples::Samples;
 use palisade_base::Budget;
 use palisade_cfa::{LocId, Program};
 use palisade_domains::Domain;
@@ -24,6 +25,8 @@ struct Inner {
     taken: Vec<Taken>,
     /// Errors and cuts that an analysis of all states did not exclude; for each analysis.
     open: Vec<Vec<LocId>>,
+    /// What runs showed, and who made them.
+    samples: Option<(Arc<Samples>, String)>,
     /// So many segments from the start reach neither errors nor cuts, and who found that.
     without_errors: Option<(u32, String)>,
 }
@@ -90,6 +93,22 @@ impl Board {
             inner.open.push(found.open.clone());
         }
         Ok(found)
+    }
+
+    /// What runs show at loop heads. Who needs that first makes the runs for all.
+    pub fn samples(&self, by: &str, task: &Task, budget: &Budget) -> Arc<Samples> {
+        {
+            let mut inner = self.lock();
+            if let Some((samples, from)) = inner.samples.clone() {
+                if from != by {
+                    inner.taken.push(Taken { by: by.into(), from, facts: samples.states() });
+                }
+                return samples;
+            }
+        }
+        let samples = Arc::new(Samples::collect(task, budget));
+        self.lock().samples.get_or_insert_with(|| (Arc::clone(&samples), by.into()));
+        samples
     }
 
     /// Tells facts about loop heads, about variables of the program alone.

@@ -27,9 +27,6 @@ pub enum Constructed {
     Learning,
 }
 
-/// Where the inputs of sample runs come from.
-const SEED: u64 = 1;
-
 impl Engine for Constructed {
     fn name(&self) -> &str {
         match self {
@@ -39,8 +36,8 @@ impl Engine for Constructed {
         }
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, _: &Progress<'_>) -> Outcome {
-        match self.invariants(task, budget) {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, _: &Progress<'_>) -> Outcome {
+        match self.invariants(task, board, budget) {
             Ok(Some(found)) => Outcome::Proof(Certificate::Invariants(found)),
             Ok(None) => Outcome::Unknown("the invariants do not exclude the errors".into()),
             Err(halt) => Outcome::Unknown(halt.to_string()),
@@ -50,7 +47,7 @@ impl Engine for Constructed {
 
 impl Constructed {
     /// Invariants that exclude the errors.
-    fn invariants(self, task: &Task, budget: &Budget) -> Result<Option<Invariants>, Halt> {
+    fn invariants(self, task: &Task, board: &Board, budget: &Budget) -> Result<Option<Invariants>, Halt> {
         let alone = |facts: Candidates| -> Candidates<Clause> {
             let clauses = |facts: Vec<Linear>| facts.into_iter().map(|f| Clause(vec![f])).collect();
             facts.into_iter().map(|(head, facts)| (head, clauses(facts))).collect()
@@ -66,7 +63,7 @@ impl Constructed {
                 (alone(checked.invariants), checked.proved)
             }
             Constructed::Learning => {
-                let checked = learning::invariants(task, SEED, budget)?;
+                let checked = learning::invariants(task, &board.samples(self.name(), task, budget), budget)?;
                 (alone(checked.invariants), checked.proved)
             }
         };

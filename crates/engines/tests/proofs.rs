@@ -11,6 +11,7 @@ use palisade_engines::numeric::AbstractInterpretation;
 use palisade_engines::predicate::Predicates;
 use palisade_engines::{Certificate, Engine, Outcome};
 use palisade_task::Task;
+use std::sync::Arc;
 
 fn task(text: &str) -> Task {
     let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
@@ -296,4 +297,16 @@ fn k_induction_takes_what_unrolling_excludes_and_the_check_does_not() {
     } else {
         panic!("{outcome:?}");
     }
+}
+
+#[test]
+fn runs_are_made_once_for_all() {
+    let task = task(COUNT);
+    let (budget, board) = (Budget::unlimited(), Board::default());
+    let first = board.samples("houdini", &task, &budget);
+    assert!(first.states() > 10, "{}", first.states());
+    assert!(board.taken().is_empty());
+    assert!(Arc::ptr_eq(&first, &board.samples("learning", &task, &budget)));
+    let taken = board.taken();
+    assert_eq!((&*taken[0].by, &*taken[0].from, taken[0].facts), ("learning", "houdini", first.states()));
 }

@@ -29,6 +29,7 @@ mod machine;
 mod memory;
 mod only_run;
 mod outcome;
+mod registers;
 mod scalar;
 mod state;
 
@@ -36,6 +37,7 @@ pub use inputs::{Arguments, Captured, Discard, Forced, Inputs, Listed, Output, R
 pub use memory::BadAccess;
 pub use only_run::only_run;
 pub use outcome::{Outcome, Run, Taken, Trap};
+pub use registers::Registers;
 pub use state::{Extent, ObjectId, Observer, Seen, State, Value};
 
 use layout::Layout;

@@ -113,14 +113,21 @@ pub(crate) fn slot_bits(ty: Scalar, slot: Slot) -> u128 {
     }
 }
 
+/// A register with the value bits of an integer or a float.
+pub(crate) fn number_slot(ty: Scalar, bits: u128) -> Slot {
+    match ty {
+        Scalar::Int(t) if is_narrow(t) => Slot { lo: t.decode(bits) as u64, hi: 0 },
+        Scalar::Int(_) | Scalar::Float(FloatTy::F80) => Slot { lo: bits as u64, hi: (bits >> 64) as u64 },
+        Scalar::Float(_) | Scalar::Ptr => Slot { lo: bits as u64, hi: 0 },
+    }
+}
+
 impl<'a> Machine<'a> {
     /// A register with these value bits.
     pub fn bits_slot(&self, ty: Scalar, bits: u128) -> Slot {
         match ty {
-            Scalar::Int(t) if is_narrow(t) => Slot { lo: t.decode(bits) as u64, hi: 0 },
-            Scalar::Int(_) | Scalar::Float(FloatTy::F80) => Slot { lo: bits as u64, hi: (bits >> 64) as u64 },
-            Scalar::Float(_) => Slot { lo: bits as u64, hi: 0 },
             Scalar::Ptr => self.mem.pointer_to(bits as u64).into(),
+            _ => number_slot(ty, bits),
         }
     }
 

@@ -180,7 +180,7 @@ impl State<'_> {
             VarLoc::Object(k) => *m.frame_objects.get(m.cpu.objects + k as usize)?,
             _ => return None,
         };
-        m.mem.objects[id as usize].live.then_some(id)
+        m.mem.objects.get(id as usize)?.live.then_some(id)
     }
 
     fn value(&self, ty: Scalar, slot: Slot) -> Value {

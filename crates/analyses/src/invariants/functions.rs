@@ -12,6 +12,7 @@ use crate::numeric::{Numeric, NumericMerge, thresholds};
 use crate::predicate::Abstraction;
 use crate::predicate::pool::Pool;
 use crate::predicate::search::{Found, Question, search};
+use crate::samples::Samples;
 use crate::trees::integer;
 use palisade_base::Budget;
 use palisade_cfa::*;
@@ -110,14 +111,13 @@ pub fn of_function(
         Method::Bounds => loop_bounds(program, &task, budget)?,
         Method::Template => conjunctions(program, &task, &template::invariants(&task, budget)?.invariants),
         Method::Learning => {
-            conjunctions(program, &task, &learning::invariants(&task, SEED, budget)?.invariants)
+            let samples = Samples::collect(&task, budget);
+            conjunctions(program, &task, &learning::invariants(&task, &samples, budget)?.invariants)
         }
     };
     Ok(found.into_iter().map(|(head, facts)| (task.origin.locs[head], facts)).collect())
 }
 
-/// Where the inputs of sample runs come from.
-const SEED: u64 = 1;
 /// Joins at a loop head before it is widened.
 const DELAY: u32 = 2;
 /// Decreasing iterations at most.

@@ -1,6 +1,6 @@
 //! Invariants learned from concrete samples (section 6.5).
 //!
-//! The interpreter runs the program with random inputs; every visit of a loop head is a sample of
+//! The interpreter runs the program with random inputs; what it shows at a loop head ([`Samples`]) is a sample of
 //! the desired invariant. The hypothesis is the strongest conjunction of linear equations and of bounds on
 //! variables, sums and differences that no sample contradicts; the solver answers whether it is
 //! one, and takes out what is not.
@@ -8,55 +8,25 @@
 use super::inductive::{Candidates, Checked, houdini};
 use super::linear::{Linear, Relation};
 use super::matrix::{null_space, reduce};
+use crate::samples::Samples;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::Halt;
-use palisade_interp::{Config, Discard, Interp, Random, State};
 use palisade_num::{Int, Rat};
 use palisade_task::Task;
-use std::collections::BTreeMap;
 
-/// Runs of the program.
-const RUNS: u64 = 40;
-/// Steps of a run.
-const STEPS: u64 = 20_000;
-/// Samples that are kept for a loop head from one run, so that all runs have a say.
-const SAMPLES: usize = 10;
 /// Variables of a hypothesis beyond this number are left out.
 const MAX_VARS: usize = 12;
 
-type Samples = BTreeMap<LocId, Vec<Vec<i128>>>;
-
 /// Learned invariants of all loops, checked by the solver.
-pub fn invariants(task: &Task, seed: u64, budget: &Budget) -> Result<Checked, Halt> {
+pub fn invariants(task: &Task, samples: &Samples, budget: &Budget) -> Result<Checked, Halt> {
     let program = &task.program;
     let graph = program.analyse();
-    let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
-    let vars: BTreeMap<LocId, Vec<VarId>> =
-        heads.iter().map(|&h| (h, variables(program, &graph, h))).collect();
-    let mut samples: Samples = heads.iter().map(|&h| (h, Vec::new())).collect();
-    let config = Config { step_limit: STEPS, budget: Some(budget.clone()), ..Config::default() };
-    let mut interp = Interp::new(program, config);
-    for run in 0..RUNS {
-        budget.check()?;
-        let full: BTreeMap<LocId, usize> = samples.iter().map(|(h, s)| (*h, s.len() + SAMPLES)).collect();
-        let mut look = |edge: EdgeId, state: &State<'_>| {
-            let at = program.edges[edge].src;
-            if let (Some(known), Some(vars)) = (samples.get_mut(&at), vars.get(&at))
-                && known.len() < full[&at]
-            {
-                let sample: Option<Vec<i128>> =
-                    vars.iter().map(|v| state.var(*v).and_then(|x| x.as_int())).collect();
-                known.extend(sample.filter(|s| !known.contains(s)));
-            }
-            true
-        };
-        let mut inputs = Random::with_unknowns(seed.wrapping_add(run));
-        interp.run_observed(&mut inputs, &mut Discard, &mut look);
-    }
     let mut candidates = Candidates::new();
-    for (head, samples) in &samples {
-        candidates.insert(*head, hypothesis(program, &vars[head], samples));
+    for head in graph.loop_heads(program.entry) {
+        budget.check()?;
+        let vars = variables(program, &graph, head);
+        candidates.insert(head, hypothesis(program, &vars, &samples.integers(program, head, &vars)));
     }
     houdini(task, candidates, budget)
 }

@@ -53,7 +53,7 @@ impl Engine for Houdini {
             }
             let found = std::mem::take(&mut guesses.found);
             let found = found.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 });
-            let outcome = conclude(task, pool, found.collect(), budget, progress);
+            let outcome = conclude(self.name(), task, board, pool, found.collect(), budget, progress);
             if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
                 return outcome;
             }
@@ -89,7 +89,7 @@ impl Engine for Arrays {
             let mut guesses = Guesses::new(&task.program, &mut pool);
             guesses.bounds();
             found.extend(guesses.found.drain(..).map(|expr| Candidate { expr, at: None, ghosts: 0 }));
-            let outcome = conclude(task, pool, found, budget, progress);
+            let outcome = conclude(self.name(), task, board, pool, found, budget, progress);
             if !matches!(outcome, Outcome::Unknown(_)) || budget.stopped().is_some() {
                 return outcome;
             }
@@ -112,7 +112,7 @@ impl Engine for Accumulations {
         Folds::new(&task.program, Invariants::none(&task.program)).is_some()
     }
 
-    fn run(&self, task: &Task, _: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
+    fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
         let Some(folds) = Folds::new(&task.program, Invariants::none(&task.program)) else {
             return Outcome::Unknown("no two loops accumulate elements of an array".into());
         };
@@ -124,7 +124,7 @@ impl Engine for Accumulations {
         }
         let objects = pointers::objects(&task.program, &mut pool);
         found.extend(objects.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 }));
-        conclude(task, pool, found, budget, progress)
+        conclude(self.name(), task, board, pool, found, budget, progress)
     }
 }
 
@@ -151,13 +151,15 @@ impl Engine for Memory {
         guesses.bounds();
         found.append(&mut guesses.found);
         let found = found.into_iter().map(|expr| Candidate { expr, at: None, ghosts: 0 });
-        conclude(task, pool, found.collect(), budget, progress)
+        conclude(self.name(), task, board, pool, found.collect(), budget, progress)
     }
 }
 
 /// Keeps what is inductive of the candidates and of the facts in the pool.
 fn conclude(
+    by: &str,
     task: &Task,
+    board: &Board,
     mut pool: Invariants,
     mut candidates: Vec<Candidate>,
     budget: &Budget,
@@ -166,8 +168,9 @@ fn conclude(
     candidates.extend(pool.at.drain(..).map(|(at, expr)| Candidate { expr, at: Some(at), ghosts: 0 }));
     progress(format_args!("{} candidates", candidates.len()));
     let extended = task.with_program(pool.extend(&task.program));
+    let samples = board.samples(by, task, budget);
     for scope in [Scope::Relevant, Scope::All] {
-        match inductive(&extended, &candidates, pool.ghosts().collect(), scope, budget) {
+        match inductive(&extended, &candidates, pool.ghosts().collect(), scope, &samples, budget) {
             Ok(Some(at)) => {
                 pool.at = at;
                 return Outcome::Proof(Certificate::Invariants(pool));

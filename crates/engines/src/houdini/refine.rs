@@ -2,6 +2,7 @@
 
 use super::relevant::Relevance;
 use super::sample::contradict;
+use palisade_analyses::samples::Samples;
 use palisade_base::Budget;
 use palisade_cfa::*;
 use palisade_cpa::Halt;
@@ -48,6 +49,7 @@ pub fn inductive(
     candidates: &[Candidate],
     ghosts: Vec<VarId>,
     scope: Scope,
+    samples: &Samples,
     budget: &Budget,
 ) -> Result<Option<Vec<(LocId, ExprId)>>, Halt> {
     let mut segments = Segments::new(task, ghosts.clone(), budget)?;
@@ -61,7 +63,7 @@ pub fn inductive(
         candidates.iter().map(here).collect()
     };
     let mut alive: Vec<Vec<bool>> = heads.iter().map(|&head| tried_at(head)).collect();
-    contradict(task, &candidates, &ghosts, &heads, &mut alive, budget);
+    contradict(task, samples, &candidates, &ghosts, &heads, &mut alive, budget);
     let kept = segments.prove(&candidates, alive)?;
     Ok(kept.map(|kept| kept.into_iter().map(|(head, i)| (head, candidates[i].expr)).collect()))
 }

@@ -2,73 +2,81 @@
 //! solver most of its models.
 
 use super::refine::Candidate;
+use palisade_analyses::samples::{Runs, Samples};
 use palisade_base::Budget;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Interp, Random, State};
+use palisade_interp::{Registers, State};
 use palisade_task::Task;
-use rustc_hash::FxHashMap;
-
-/// Runs of the program.
-const RUNS: u64 = 30;
-/// Steps of a run, as long as there are some left of all that runs may take together.
-const STEPS: u64 = 1_000_000;
-/// Steps that all runs may take together, and what a run may take when these are used up.
-const STEPS_TOGETHER: u64 = 3_000_000;
-const STEPS_AFTERWARDS: u64 = 20_000;
-/// Bytes that a run may allocate: filling large objects with random bytes takes long.
-const MEMORY: u64 = 1 << 23;
-/// Visits of a loop head in one run, and times when a loop ends, at which candidates are looked at; later, every
-/// time their number has doubled.
-const VISITS: u64 = 4;
+use rustc_hash::FxHashSet;
 
 /// Drops what a run contradicts: `alive` tells for each of the loop heads which candidates are
 /// believed.
 ///
-/// Ghosts take a random value in each run. A candidate that has no value, because it reads where
-/// nothing is, stays.
+/// Those about registers alone are looked at in the samples that there are; for what memory holds, and for ghosts,
+/// which take a random value in each run, there are runs of their own. A candidate that has no value, because it reads
+/// where nothing is, stays.
 pub fn contradict(
     task: &Task,
+    samples: &Samples,
     candidates: &[Candidate],
     ghosts: &[VarId],
     heads: &[LocId],
     alive: &mut [Vec<bool>],
     budget: &Budget,
 ) {
+    let mut registers = Registers::new(&task.program, task.program.entry);
+    let sampled: FxHashSet<VarId> =
+        samples.vars().iter().copied().filter(|&var| registers.set(var, 0)).collect();
+    let plain: Vec<bool> = candidates.iter().map(|c| reads_only(&task.program, c.expr, &sampled)).collect();
+    for (head, alive) in heads.iter().zip(&mut *alive) {
+        for values in samples.at(*head) {
+            if budget.stopped().is_some() {
+                return;
+            }
+            for (var, bits) in samples.vars().iter().zip(values) {
+                registers.set(*var, *bits);
+            }
+            let state = registers.state();
+            for ((candidate, alive), _) in
+                candidates.iter().zip(&mut *alive).zip(&plain).filter(|(_, plain)| **plain)
+            {
+                *alive = *alive && !contradicts(&state, candidate);
+            }
+        }
+    }
+    if alive.iter().all(|alive| alive.iter().zip(&plain).all(|(alive, plain)| *plain || !alive)) {
+        return;
+    }
     let mut program = task.program.clone();
     for &ghost in ghosts {
         // An unknown that is chosen once, before the run.
         program.vars[ghost].kind = VarKind::Global;
     }
-    let graph = task.program.analyse();
-    let numbers: FxHashMap<LocId, usize> = heads.iter().enumerate().map(|(i, head)| (*head, i)).collect();
-    let config =
-        Config { step_limit: STEPS, memory_limit: MEMORY, budget: Some(budget.clone()), trace_cap: None };
-    let mut interp = Interp::new(&program, config);
-    let mut left = STEPS_TOGETHER;
-    for seed in 0..RUNS {
-        if budget.stopped().is_some() {
-            return;
+    Runs::to_heads(&program, budget).watch_heads(task, heads, |head, state| {
+        for ((candidate, alive), _) in
+            candidates.iter().zip(&mut alive[head]).zip(&plain).filter(|(_, plain)| !**plain)
+        {
+            *alive = *alive && !contradicts(state, candidate);
         }
-        let limit = left.max(STEPS_AFTERWARDS);
-        let mut steps = 0;
-        // Passes and ends of each loop.
-        let mut visits = vec![[0u64; 2]; heads.len()];
-        let mut look = |edge: EdgeId, state: &State<'_>| {
-            steps += 1;
-            let Edge { src, dst, .. } = program.edges[edge];
-            let Some(&head) = numbers.get(&src) else { return steps < limit };
-            let ends = !graph.in_loop(&task.program, dst, src);
-            let visits = &mut visits[head][usize::from(ends)];
-            *visits += 1;
-            if *visits <= VISITS || visits.is_power_of_two() {
-                for (candidate, alive) in candidates.iter().zip(&mut alive[head]).filter(|(_, alive)| **alive)
-                {
-                    *alive = !state.eval(candidate.expr).is_ok_and(|value| value.bits == 0);
-                }
+    });
+}
+
+fn contradicts(state: &State<'_>, candidate: &Candidate) -> bool {
+    state.eval(candidate.expr).is_ok_and(|value| value.bits == 0)
+}
+
+/// Whether the value of an expression depends on nothing but some variables.
+fn reads_only(program: &Program, expr: ExprId, vars: &FxHashSet<VarId>) -> bool {
+    let mut only = true;
+    program.visit_op(&Op::Assume { cond: expr }, &mut |used| {
+        only &= match used {
+            Use::Read(place) => matches!(program.places[place].base, Base::Var(v) if vars.contains(&v)),
+            Use::Address(_) | Use::Write(_) => false,
+            Use::Expr(e) => {
+                let kind = &program.exprs[e].kind;
+                !kind.asks_about_objects() && !matches!(kind, ExprKind::ReadOnly(_))
             }
-            steps < limit
-        };
-        interp.run_observed(&mut Random::with_unknowns(seed), &mut Discard, &mut look);
-        left = left.saturating_sub(steps);
-    }
+        }
+    });
+    only
 }

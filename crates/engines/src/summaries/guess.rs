@@ -4,7 +4,7 @@
 //! parameters that the function itself asks for, or about their signs. Equations are tried in the
 //! result's own type, where sums wrap as the program's do, and as such between integers.
 
-use super::samples::Samples;
+use super::calls::Calls;
 use palisade_cfa::*;
 use palisade_task::contracts::{Atom, Clause, Contract, Relation, Term, Value};
 use std::collections::BTreeSet;
@@ -47,11 +47,11 @@ impl Level {
     pub const ALL: [Level; 3] = [Level::Equations, Level::Constants, Level::All];
 }
 
-/// The contract of a function that the samples do not contradict.
-pub fn contract(program: &Program, func: FuncId, samples: &Samples, level: Level) -> Contract {
+/// The contract of a function that the observed calls do not contradict.
+pub fn contract(program: &Program, func: FuncId, calls: &Calls, level: Level) -> Contract {
     let nothing = BTreeSet::new();
-    let called = samples.called.get(&func).unwrap_or(&nothing);
-    let returned = samples.returned.get(&func).unwrap_or(&nothing);
+    let called = calls.called.get(&func).unwrap_or(&nothing);
+    let returned = calls.returned.get(&func).unwrap_or(&nothing);
     let mut contract = Contract::new(func, Vec::new(), Vec::new());
     if let Some(guess) = Guess::new(program, func) {
         contract.requires = guess.requires(called);

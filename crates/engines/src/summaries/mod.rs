@@ -1,13 +1,13 @@
 //! Function by function, by contracts: what holds of the arguments and the result of every call.
 //!
-//! Clauses that hold in all observed calls are guessed ([`guess`], [`samples`]). Then those that
+//! Clauses that hold in all observed calls are guessed ([`guess`], [`calls`]). Then those that
 //! do not follow from the others are dropped, one after the other, until all that are left
 //! support one another: the programs that [`palisade_task::contracts`] weaves of them have no way
 //! to violate one. If they also have no error, they have no recursion either, so that the other engines
 //! can prove them.
 
+mod calls;
 mod guess;
-mod samples;
 
 use crate::bmc::Bmc;
 use crate::board::Board;
@@ -15,6 +15,7 @@ use crate::houdini::Houdini;
 use crate::kinduction::KInduction;
 use crate::unroll::Unrolling;
 use crate::{Certificate, Engine, Outcome, Progress};
+use calls::Calls;
 use guess::Level;
 use palisade_base::Budget;
 use palisade_cfa::callgraph::CallGraph;
@@ -24,7 +25,6 @@ use palisade_logic::{Answer, BvSolver, Evaluator, Limits, Solver, Terms};
 use palisade_task::Task;
 use palisade_task::contracts::{self, Claim, Clause, Contract, Value, Weaving, Woven};
 use rustc_hash::{FxHashMap, FxHashSet};
-use samples::Samples;
 
 /// The engine `summaries`.
 pub struct Summaries;
@@ -62,12 +62,12 @@ impl Engine for Summaries {
 fn search(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Certificate, String> {
     let funcs = contracts::candidates(&task.source)?;
     progress(format_args!("observing calls"));
-    let samples = Samples::collect(&task.source, &funcs, budget);
+    let calls = Calls::observe(&task.source, &funcs, budget);
     let mut reason = String::new();
     for level in Level::ALL {
         let mut guessed: Vec<Contract> =
-            funcs.iter().map(|&f| guess::contract(&task.source, f, &samples, level)).collect();
-        borrow(&task.source, &mut guessed, &samples);
+            funcs.iter().map(|&f| guess::contract(&task.source, f, &calls, level)).collect();
+        borrow(&task.source, &mut guessed, &calls);
         let contracts = supported(task, guessed, budget, progress)?;
         match prove(task, &contracts, level == Level::All, budget, progress) {
             Ok(proofs) => {
@@ -82,14 +82,14 @@ fn search(task: &Task, budget: &Budget, progress: &Progress<'_>) -> Result<Certi
 
 /// A function may do what the functions that it calls do: what is believed of their results is believed of its
 /// own, unless it was observed to be otherwise.
-fn borrow(program: &Program, contracts: &mut [Contract], samples: &Samples) {
-    let calls = CallGraph::new(program);
+fn borrow(program: &Program, contracts: &mut [Contract], calls: &Calls) {
+    let graph = CallGraph::new(program);
     let mut order: Vec<usize> = (0..contracts.len()).collect();
-    order.sort_by_key(|&i| calls.scc[contracts[i].func]);
+    order.sort_by_key(|&i| graph.scc[contracts[i].func]);
     for i in order {
         let func = contracts[i].func;
-        let returned: Vec<_> = samples.returned.get(&func).into_iter().flatten().collect();
-        let called = |c: &&Contract| c.func != func && calls.callees[func].contains(&c.func);
+        let returned: Vec<_> = calls.returned.get(&func).into_iter().flatten().collect();
+        let called = |c: &&Contract| c.func != func && graph.callees[func].contains(&c.func);
         let about_result = |c: &&Clause| {
             c.given.is_empty()
                 && c.then.terms.iter().all(|term| term.value == Value::Result)

@@ -1,44 +1,38 @@
 //! Calls that runs make, on pseudo-random inputs and on constants of the program.
 
 use crate::concrete::choices::{Chooser, Dictionary, Record};
+use palisade_analyses::samples::Runs;
 use palisade_base::Budget;
 use palisade_cfa::*;
-use palisade_interp::{Config, Discard, Inputs, Interp, Random, State};
+use palisade_interp::{Inputs, Random, State};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Runs, and the steps of each.
-const RUNS: u64 = 60;
-const STEPS: u64 = 20_000;
+/// Steps that the runs take together, and a few more.
+const STEPS: u64 = 200_000;
 /// Different calls of a function that are kept.
 const KEPT: usize = 600;
 
 /// Observed calls of functions from integers to integers.
 #[derive(Default)]
-pub struct Samples {
+pub struct Calls {
     /// Arguments of all calls.
     pub called: FxHashMap<FuncId, BTreeSet<Vec<i128>>>,
     /// Arguments and result, the last of the list, of calls that returned.
     pub returned: FxHashMap<FuncId, BTreeSet<Vec<i128>>>,
 }
 
-impl Samples {
+impl Calls {
     /// Runs the program and observes the calls of functions.
-    pub fn collect(program: &Program, funcs: &[FuncId], budget: &Budget) -> Samples {
-        let mut samples = Samples::default();
-        let config = Config {
-            step_limit: STEPS,
-            memory_limit: 64 << 20,
-            trace_cap: None,
-            budget: Some(budget.clone()),
-        };
-        let mut interp = Interp::new(program, config);
+    pub fn observe(program: &Program, funcs: &[FuncId], budget: &Budget) -> Calls {
+        let mut calls = Calls::default();
         let dictionary = Dictionary::new(program);
-        for seed in 0..RUNS {
+        let mut runs = Runs::new(program, STEPS, budget);
+        while let Some(seed) = runs.more() {
             // Calls that have not returned: how many calls were active in them, and the arguments.
             let mut active: Vec<(usize, FuncId, Vec<i128>)> = Vec::new();
-            let mut observe = |edge: EdgeId, state: &State<'_>| {
+            let observe = |edge: EdgeId, state: &State<'_>| {
                 let (_, depth) = state.function();
                 let int = |e: ExprId| state.eval(e).ok().and_then(|v| v.as_int());
                 match &program.edges[edge].op {
@@ -48,7 +42,7 @@ impl Samples {
                             Arg::Aggregate(_) => None,
                         };
                         if let Some(args) = args.iter().map(scalar).collect::<Option<Vec<i128>>>() {
-                            keep(&mut samples.called, *f, args.clone());
+                            keep(&mut calls.called, *f, args.clone());
                             active.push((depth + 1, *f, args));
                         }
                     }
@@ -61,7 +55,7 @@ impl Samples {
                             && let Some(result) = int(*e)
                         {
                             args.push(result);
-                            keep(&mut samples.returned, f, args);
+                            keep(&mut calls.returned, f, args);
                         }
                     }
                     _ => {}
@@ -80,12 +74,9 @@ impl Samples {
             };
             // What is special about a function often happens at a constant.
             let inputs: &mut dyn Inputs = if seed % 2 == 0 { &mut random } else { &mut chooser };
-            interp.run_observed(inputs, &mut Discard, &mut observe);
-            if budget.stopped().is_some() {
-                break;
-            }
+            runs.watch(inputs, observe);
         }
-        samples
+        calls
     }
 }
 
