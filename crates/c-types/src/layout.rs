@@ -57,7 +57,7 @@ pub struct RecordLayout {
 }
 
 impl TypeTable {
-    /// Bytes of an object; `None` for incomplete types, functions and variable length arrays, and
+    /// Bytes of an object; `None` for incomplete types, functions and types of variable size, and
     /// where the size passes [`MAX_OBJECT`].
     pub fn size_of(&self, ty: CTypeId) -> Option<u64> {
         let mut ty = ty;
@@ -80,7 +80,9 @@ impl TypeTable {
                     continue;
                 }
                 CType::Array(..) => return None,
-                CType::Record(id) if self.records[id].complete => self.records[id].size,
+                CType::Record(id) if self.records[id].complete && self.records[id].variable.is_none() => {
+                    self.records[id].size
+                }
                 CType::Record(_) => return None,
             };
             return size.checked_mul(count).filter(|&s| s <= MAX_OBJECT);

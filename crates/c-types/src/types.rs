@@ -346,8 +346,22 @@ pub struct RecordType {
     pub transparent: bool,
     /// Whether some member, at any depth, is `const`.
     pub const_member: bool,
+    /// Where members lie if some have a variable size.
+    pub variable: Option<VariableLayout>,
     /// Where it is defined, or else first mentioned.
     pub span: Span,
+}
+
+/// The layout of a record with members of variable size, as far as it is computed when the definition is reached.
+/// The record's own `size` and `fields` say what it would be if these members had no bytes.
+#[derive(Clone, Debug)]
+pub struct VariableLayout {
+    /// So many of the first members are like those of any record; all others are reached by their offsets.
+    pub fixed: usize,
+    /// The hidden variable that holds the size.
+    pub size: ObjId,
+    /// For each member the hidden variable that holds its offset, where that is not constant.
+    pub offsets: Vec<Option<ObjId>>,
 }
 
 /// An enumeration.
@@ -529,6 +543,7 @@ impl TypeTable {
                     flexible: false,
                     transparent: false,
                     const_member: false,
+                    variable: None,
                     span: Span::NONE,
                 });
                 let tag = self.intern(CType::Record(record));
@@ -572,6 +587,7 @@ impl TypeTable {
             flexible: false,
             transparent: false,
             const_member: false,
+            variable: None,
             span: Span::NONE,
         });
         let ty = self.intern(CType::Record(record));
@@ -670,6 +686,7 @@ impl TypeTable {
             match self.get(ty) {
                 CType::Array(_, ArrayLen::Vla(_)) => return true,
                 CType::Array(elem, _) => ty = elem.ty,
+                CType::Record(id) => return self.records[id].variable.is_some(),
                 _ => return false,
             }
         }

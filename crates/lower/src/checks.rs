@@ -4,7 +4,8 @@
 
 use crate::Lowerer;
 use palisade_base::Span;
-use palisade_c_types::tast::ArithOp;
+use palisade_c_types::tast::{ArithOp, TExprId, TExprKind};
+use palisade_c_types::types::{ArrayLen, CType};
 use palisade_cfa::eval::eval_overflow;
 use palisade_cfa::*;
 use smallvec::SmallVec;
@@ -249,6 +250,32 @@ impl Lowerer<'_> {
                 self.check_range(CheckKind::Bounds, index, ty, 0, i128::from(len) - 1, span);
             }
         }
+    }
+
+    /// The last index of a place lies in the array of variable length it is applied to. Those of arrays of constant
+    /// length are in the place itself, and an array that is an object of its own ends where the object does.
+    pub(crate) fn check_length(&mut self, array: TExprId, place: PlaceId, span: Span) {
+        let CType::Array(_, ArrayLen::Vla(vla)) = self.typed.types.get(self.typed.exprs[array].ty.ty) else {
+            return;
+        };
+        if !self.wants(CheckKind::Bounds) || matches!(self.kind(array), TExprKind::Object(_)) {
+            return;
+        }
+        let Some(&Proj::Index { index, .. }) = self.pool.program.places[place].path.last() else { return };
+        let Scalar::Int(ty) = self.pool.ty(index) else { return };
+        // The length that another function keeps is not to be seen here.
+        let known = self.vars.get(self.typed.types.vlas[vla].len).copied().flatten();
+        let Some(var) = known.filter(|v| self.pool.program.vars[*v].kind == VarKind::Temp(self.at.func))
+        else {
+            return;
+        };
+        self.check_range(CheckKind::Bounds, index, ty, 0, i128::MAX, span);
+        let length = self.pool.load_var(var);
+        let unsigned = IntTy { bits: ty.bits.max(self.size_t().bits), signed: false };
+        let (index, length) =
+            (self.pool.convert_int(index, unsigned), self.pool.convert_int(length, unsigned));
+        let fine = self.pool.cmp(CmpOp::Lt, index, length);
+        self.check(CheckKind::Bounds, fine, span);
     }
 
     /// The place lies in a live object.

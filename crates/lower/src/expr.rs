@@ -112,11 +112,11 @@ impl Lowerer<'_> {
                 self.pool.load(place)
             }
             TExprKind::Decay(array) => {
-                let place = self.place(array);
+                let place = self.addressed_place(array);
                 self.decay(place)
             }
             TExprKind::AddrOf(place) => {
-                let place = self.place(place);
+                let place = self.addressed_place(place);
                 self.pool.addr(place)
             }
             TExprKind::LabelAddr(label) => {

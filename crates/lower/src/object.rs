@@ -92,7 +92,10 @@ impl Lowerer<'_> {
                 let elem = self.type_id(elem.ty);
                 self.pool.program.types.push(Type::Ptr(elem))
             }
-            _ => self.scalar_type(Scalar::Ptr),
+            _ => {
+                let record = self.type_id(array);
+                self.pool.program.types.push(Type::Ptr(record))
+            }
         }
     }
 

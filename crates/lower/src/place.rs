@@ -13,8 +13,17 @@ use palisade_cfa::*;
 use smallvec::SmallVec;
 
 impl Lowerer<'_> {
-    /// The place of an lvalue, or of the contents of a record value.
+    /// The place of an lvalue that is read or written, or of the contents of a record value.
     pub(crate) fn place(&mut self, e: TExprId) -> PlaceId {
+        self.place_for(e, true)
+    }
+
+    /// The place of an lvalue of which only the address is wanted: it may be right behind an array.
+    pub(crate) fn addressed_place(&mut self, e: TExprId) -> PlaceId {
+        self.place_for(e, false)
+    }
+
+    fn place_for(&mut self, e: TExprId, access: bool) -> PlaceId {
         let span = self.span(e);
         match *self.kind(e) {
             TExprKind::Object(obj) => {
@@ -33,17 +42,21 @@ impl Lowerer<'_> {
             }
             TExprKind::Member { base, field } => {
                 let base_ty = self.typed.exprs[base].ty.ty;
-                let base = self.place(base);
+                let base = self.place_for(base, access);
                 let record = self.type_id(base_ty);
                 self.field_place(base, record, field)
             }
-            TExprKind::Index { base, index } => {
+            TExprKind::Index { base: array, index } => {
                 let elem = self.typed.exprs[e].ty.ty;
-                let base = self.place(base);
-                self.element(base, elem, index, span)
+                let base = self.place(array);
+                let place = self.element(base, elem, index, span);
+                if access {
+                    self.check_length(array, place, span);
+                }
+                place
             }
             TExprKind::Deref(ptr) => match *self.kind(ptr) {
-                TExprKind::AddrOf(inner) => self.place(inner),
+                TExprKind::AddrOf(inner) => self.place_for(inner, access),
                 TExprKind::Decay(array) if self.typed.is_lvalue(array) => {
                     let elem = self.typed.exprs[e].ty.ty;
                     let base = self.place(array);
@@ -54,7 +67,11 @@ impl Lowerer<'_> {
                     let array = subscript_of_array(self.typed, ptr).expect("just checked");
                     let elem = self.typed.exprs[e].ty.ty;
                     let base = self.place(array);
-                    self.element(base, elem, index, span)
+                    let place = self.element(base, elem, index, span);
+                    if access {
+                        self.check_length(array, place, span);
+                    }
+                    place
                 }
                 _ => {
                     let ptr = self.value(ptr);

@@ -126,7 +126,9 @@ impl Lowerer<'_> {
                     Some(tag) => format!("{keyword} {}", self.names.name(tag)).into(),
                     None => format!("{keyword} .{}", id.0).into(),
                 };
-                let fields = record.fields.iter().map(|f| Field {
+                // All others are reached by their offsets.
+                let fixed = record.variable.as_ref().map_or(record.fields.len(), |v| v.fixed);
+                let fields = record.fields[..fixed].iter().map(|f| Field {
                     name: f
                         .name
                         .map_or_else(|| self.empty_name.clone(), |n| self.arc_names.get(self.names, n)),

@@ -99,3 +99,8 @@ fn control() {
 fn builtins() {
     compare("builtins.c");
 }
+
+#[test]
+fn members_of_variable_size() {
+    compare("variable.c");
+}

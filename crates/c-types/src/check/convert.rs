@@ -64,6 +64,12 @@ impl<'a> Checker<'a> {
                     self.error(span, format!("a value of incomplete type '{}'", self.type_name(ty)));
                     return self.error_expr(span);
                 }
+                if self.prog.types.is_variably_sized(ty.ty) {
+                    let name = self.type_name(ty);
+                    let message = format!("a value of type '{name}', whose size varies: copy it with memcpy");
+                    self.error(span, message);
+                    return self.error_expr(span);
+                }
                 self.push(TExprKind::Load(e), ty.ty, span)
             }
             _ => e,

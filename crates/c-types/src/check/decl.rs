@@ -303,21 +303,9 @@ impl<'a> Checker<'a> {
         if self.prototypes > 0 {
             return Some(ArrayLen::Star);
         }
-        let Some(func) = &self.func else {
-            self.error(span, "the size of an array must be constant here");
-            return None;
-        };
-        let func = func.id;
         let size_t = self.prog.types.size_t();
         let value = self.convert(e, size_t);
-        let align = self.prog.types.align_of(size_t);
-        let object = Object::unnamed(size_t.into(), ObjKind::Hidden(func), align, Span::NONE);
-        let len = self.prog.objects.push(object);
-        let place = self.push(TExprKind::Object(len), size_t, span);
-        let assign = self.push(TExprKind::Assign { lhs: place, rhs: value }, size_t, span);
-        if let Some(func) = &mut self.func {
-            func.pending.push(assign);
-        }
+        let len = self.hidden_size(value, span)?;
         Some(ArrayLen::Vla(self.prog.types.vlas.push(Vla { len, expr: value })))
     }
 
@@ -329,6 +317,7 @@ impl<'a> Checker<'a> {
                 CType::Array(_, ArrayLen::Vla(_)) => return true,
                 CType::Array(elem, _) => ty = elem.ty,
                 CType::Ptr(to) => ty = to.ty,
+                CType::Record(id) => return self.prog.types.records[id].variable.is_some(),
                 _ => return false,
             }
         }

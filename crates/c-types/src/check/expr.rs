@@ -187,10 +187,10 @@ impl<'a> Checker<'a> {
         let mut e = base;
         for &field in path {
             let ty = self.qty(e);
-            let Some(f) = self.prog.types.record_of(ty.ty).and_then(|r| r.fields.get(field as usize)) else {
-                return self.error_expr(span);
-            };
+            let Some(record) = self.prog.types.record_of(ty.ty) else { return self.error_expr(span) };
+            let Some(f) = record.fields.get(field as usize) else { return self.error_expr(span) };
             let (field_ty, bits) = (f.ty, f.bits);
+            let offset = self.variable_offset(record, field);
             let quals = if self.prog.is_lvalue(e) { ty.quals } else { Quals::NONE };
             let member_ty = match bits {
                 Some(bits) => {
@@ -206,7 +206,10 @@ impl<'a> Checker<'a> {
                 }
                 None => self.qualified(field_ty, quals),
             };
-            e = self.push(TExprKind::Member { base: e, field }, member_ty, span);
+            e = match offset {
+                Some(offset) => self.member_at(e, offset, member_ty, span),
+                None => self.push(TExprKind::Member { base: e, field }, member_ty, span),
+            };
         }
         e
     }
@@ -327,6 +330,12 @@ impl<'a> Checker<'a> {
         let mut ty = self.type_of_name(ty).ty;
         let mut offset: u64 = 0;
         let mut dynamic: Option<TExprId> = None;
+        let add = |this: &mut Self, sum: &mut Option<TExprId>, more: TExprId| {
+            *sum = Some(match *sum {
+                None => more,
+                Some(sum) => this.arith_node(ArithOp::Add, size_t, sum, more, span),
+            });
+        };
         for step in path {
             if ty == TypeTable::ERROR {
                 return self.error_expr(span);
@@ -339,16 +348,23 @@ impl<'a> Checker<'a> {
                         return self.error_expr(span);
                     };
                     for i in fields {
-                        let Some(f) = self.prog.types.record_of(ty).and_then(|r| r.fields.get(i as usize))
-                        else {
+                        let Some(record) = self.prog.types.record_of(ty) else {
                             return self.error_expr(span);
                         };
+                        let Some(f) = record.fields.get(i as usize) else { return self.error_expr(span) };
                         if f.bits.is_some() {
                             self.error(field.span, "offsetof of a bit-field");
                             return self.error_expr(span);
                         }
-                        offset = offset.saturating_add(f.offset);
-                        ty = f.ty.ty;
+                        let member = f.ty.ty;
+                        match self.variable_offset(record, i) {
+                            Some((_, Some(computed))) => {
+                                let computed = self.hidden_value(computed, span);
+                                add(self, &mut dynamic, computed);
+                            }
+                            _ => offset = offset.saturating_add(f.offset),
+                        }
+                        ty = member;
                     }
                 }
                 Designator::Index(index) | Designator::Range(index, _) => {
@@ -356,15 +372,11 @@ impl<'a> Checker<'a> {
                         self.error(span, "offsetof with a subscript of what is no array");
                         return self.error_expr(span);
                     };
-                    let size = self.prog.types.size_of(elem.ty).unwrap_or(0);
                     let e = self.rvalue(index);
                     let e = self.assign_convert(e, size_t, "subscript");
-                    let size = self.int_const(size.into(), size_t, span);
+                    let size = self.size_of_any(elem.ty, span);
                     let product = self.arith_node(ArithOp::Mul, size_t, e, size, span);
-                    dynamic = Some(match dynamic {
-                        None => product,
-                        Some(sum) => self.arith_node(ArithOp::Add, size_t, sum, product, span),
-                    });
+                    add(self, &mut dynamic, product);
                     ty = elem.ty;
                 }
             }

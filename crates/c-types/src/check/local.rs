@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
         }
         if self.prog.types.is_variably_sized(ty.ty) {
             if d.init.is_some() {
-                self.error(d.span, "a variable length array cannot be initialised");
+                self.error(d.span, "an object of variable size cannot be initialised");
             }
             let size = self.size_expr(ty.ty, name.span);
             self.prog.objects[obj].vla_size = Some(size);

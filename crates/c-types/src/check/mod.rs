@@ -37,6 +37,7 @@ mod primary;
 mod record;
 mod softfloat;
 mod stmt;
+mod variable;
 mod vector;
 
 use palisade_base::{Diagnostic, IdxVec, Span};

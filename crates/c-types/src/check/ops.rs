@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// The size of a variable length array type: an expression of type `size_t`.
+    /// The size of a type of variable size: an expression of type `size_t`.
     pub(super) fn size_expr(&mut self, ty: CTypeId, span: Span) -> TExprId {
         let size_t = self.prog.types.size_t();
         let mut factors = Vec::new();
@@ -164,16 +164,21 @@ impl<'a> Checker<'a> {
             match len {
                 ArrayLen::Vla(vla) => {
                     let obj = self.prog.types.vlas[vla].len;
-                    let place = self.push(TExprKind::Object(obj), size_t, span);
-                    factors.push(self.push(TExprKind::Load(place), size_t, span));
+                    factors.push(self.hidden_value(obj, span));
                 }
                 ArrayLen::Known(n) => factors.push(self.int_const(n.into(), size_t, span)),
                 ArrayLen::Unknown | ArrayLen::Star => return self.error_expr(span),
             }
             ty = elem.ty;
         }
-        let size = self.prog.types.size_of(ty).unwrap_or(0);
-        let mut product = self.int_const(size.into(), size_t, span);
+        let variable = self.prog.types.record_of(ty).and_then(|r| r.variable.as_ref()).map(|v| v.size);
+        let mut product = match variable {
+            Some(size) => self.hidden_value(size, span),
+            None => {
+                let size = self.prog.types.size_of(ty).unwrap_or(0);
+                self.int_const(size.into(), size_t, span)
+            }
+        };
         for factor in factors.into_iter().rev() {
             product = self.arith_node(ArithOp::Mul, size_t, factor, product, span);
         }

@@ -71,6 +71,7 @@ impl<'a> Checker<'a> {
             flexible: false,
             transparent: false,
             const_member: false,
+            variable: None,
             span,
         })
     }
@@ -90,15 +91,15 @@ impl<'a> Checker<'a> {
         self.check_duplicate_members(&decls);
         let flexible = self.check_incomplete_members(&mut decls, union);
         let const_member = decls.iter().any(|(d, _)| self.has_const(d.ty));
-        let decls: Vec<FieldDecl> = decls.into_iter().map(|(d, _)| d).collect();
-        let layout = self.prog.types.layout_record(
-            &decls,
-            RecordAttrs { packed: attrs.packed, align: attrs.align, pack: spec.pack, union },
-        );
-        let Some(layout) = layout else {
+        let record_attrs = RecordAttrs { packed: attrs.packed, align: attrs.align, pack: spec.pack, union };
+        let only: Vec<FieldDecl> = decls.iter().map(|(d, _)| d.clone()).collect();
+        let Some(layout) = self.prog.types.layout_record(&only, record_attrs) else {
             self.error(spec.span, "the record is too large");
             return;
         };
+        decls.retain(|(d, _)| d.width.is_none() || d.name.is_some());
+        let offsets: Vec<u64> = layout.fields.iter().map(|f| f.offset).collect();
+        let variable = self.variable_layout(&decls, &offsets, layout.align, record_attrs, spec.span);
         let entry = &mut self.prog.types.records[record];
         entry.complete = true;
         entry.fields = layout.fields;
@@ -108,6 +109,7 @@ impl<'a> Checker<'a> {
         entry.flexible = flexible;
         entry.transparent = attrs.transparent_union;
         entry.const_member = const_member;
+        entry.variable = variable;
         entry.span = spec.span;
     }
 
@@ -168,10 +170,6 @@ impl<'a> Checker<'a> {
             let name_span = d.name.map_or(declarator.span, |n| n.span);
             if let CType::Func(_) = self.prog.types.get(ty.ty) {
                 self.error(name_span, "a member cannot be a function");
-                ty = TypeTable::ERROR.into();
-            }
-            if self.is_variably_modified(ty.ty) {
-                self.unsupported(name_span, "a member of variable size");
                 ty = TypeTable::ERROR.into();
             }
             let width = declarator.width.and_then(|w| self.bit_width(w, ty.ty, d.name));

@@ -171,7 +171,7 @@ static int arrays(int n)
         int grid[k][n];
         int i;
         for (i = 0; i < k * n; i++)
-            (*grid)[i] = i;
+            ((int *)grid)[i] = i;
         if (k == 3)
             continue;
         total += rows(k, n, grid) + (int)sizeof grid;
