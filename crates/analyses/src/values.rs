@@ -183,7 +183,7 @@ fn operands(program: &Program, expr: ExprId) -> SmallVec<[ExprId; 3]> {
         ExprKind::Binary(_, a, b) | ExprKind::Cmp(_, a, b) | ExprKind::Overflow(_, a, b) => {
             SmallVec::from_slice(&[a, b])
         }
-        ExprKind::Ite(a, b, c) => SmallVec::from_slice(&[a, b, c]),
+        ExprKind::Ite(a, b, c) | ExprKind::Overlap(a, b, c) => SmallVec::from_slice(&[a, b, c]),
         ExprKind::PtrAdd { ptr, index, .. } => SmallVec::from_slice(&[ptr, index]),
         ExprKind::PtrDiff { left, right, .. } => SmallVec::from_slice(&[left, right]),
         ExprKind::Valid { ptr, size } => SmallVec::from_slice(&[ptr, size]),
@@ -300,7 +300,7 @@ fn instr(program: &Program, expr: ExprId, reg: &dyn Fn(ExprId) -> Reg) -> Instr 
         ExprKind::Freeable(p) => Instr::Freeable(reg(p)),
         ExprKind::ObjectSize(p) => Instr::ObjectSize(reg(p)),
         ExprKind::ReadOnly(p) => Instr::ReadOnly(reg(p)),
-        ExprKind::HeapEmpty | ExprKind::HeapTracked => Instr::Unknown,
+        ExprKind::Overlap(..) | ExprKind::HeapEmpty | ExprKind::HeapTracked => Instr::Unknown,
     }
 }
 

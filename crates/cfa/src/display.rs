@@ -61,6 +61,7 @@ impl CheckKind {
             CheckKind::FloatToInt => "float_to_int",
             CheckKind::ArrayLength => "array_length",
             CheckKind::CallType => "call_type",
+            CheckKind::Overlap => "overlap",
             CheckKind::Observer => "observer",
         }
     }
@@ -204,6 +205,7 @@ fn expr(p: &Program, f: Out<'_, '_>, id: ExprId, inner: bool, depth: u32) -> fmt
         ExprKind::Freeable(x) => calls(p, f, "freeable", &[*x], d),
         ExprKind::ObjectSize(x) => calls(p, f, "object_size", &[*x], d),
         ExprKind::ReadOnly(x) => calls(p, f, "read_only", &[*x], d),
+        ExprKind::Overlap(x, y, n) => calls(p, f, "overlap", &[*x, *y, *n], d),
         ExprKind::HeapEmpty => f.write_str("heap_empty"),
         ExprKind::HeapTracked => f.write_str("heap_tracked"),
     }

@@ -393,13 +393,15 @@ pub enum CheckKind {
     ArrayLength,
     /// A function is called through a type that does not fit its definition.
     CallType,
+    /// Source and target of a library function overlap that must not.
+    Overlap,
     /// An observer automaton is in an error state.
     Observer,
 }
 
 impl CheckKind {
     /// All kinds.
-    pub const ALL: [CheckKind; 17] = [
+    pub const ALL: [CheckKind; 18] = [
         CheckKind::Assertion,
         CheckKind::ForbiddenCall,
         CheckKind::Unreachable,
@@ -416,6 +418,7 @@ impl CheckKind {
         CheckKind::FloatToInt,
         CheckKind::ArrayLength,
         CheckKind::CallType,
+        CheckKind::Overlap,
         CheckKind::Observer,
     ];
 }
@@ -496,6 +499,9 @@ pub enum ExprKind {
     ObjectSize(ExprId),
     /// Whether a pointer points to a read-only object; a truth value.
     ReadOnly(ExprId),
+    /// Whether as many bytes (the last operand, of type `size_t`) from one pointer on as from another have one in
+    /// common, and the pointers differ; a truth value.
+    Overlap(ExprId, ExprId, ExprId),
     /// Whether no heap object is alive; a truth value.
     HeapEmpty,
     /// Whether every live heap object can be reached from a variable through pointers; a truth

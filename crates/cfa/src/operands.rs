@@ -31,7 +31,7 @@ impl Expr {
                 expr(a);
                 expr(b);
             }
-            ExprKind::Ite(c, a, b) => {
+            ExprKind::Ite(c, a, b) | ExprKind::Overlap(c, a, b) => {
                 expr(c);
                 expr(a);
                 expr(b);

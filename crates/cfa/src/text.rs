@@ -100,6 +100,7 @@ const WORDS: &[&str] = &[
     "freeable",
     "object_size",
     "read_only",
+    "overlap",
     "readonly",
     "addressed",
     "at",

@@ -394,6 +394,13 @@ impl Verifier<'_> {
             ExprKind::ObjectSize(a) => {
                 (e.ty == size_t && self.ty(*a) == Scalar::Ptr, "an object's size is a size_t of a pointer")
             }
+            ExprKind::Overlap(a, b, n) => (
+                e.ty == Scalar::BOOL
+                    && self.ty(*a) == Scalar::Ptr
+                    && self.ty(*b) == Scalar::Ptr
+                    && self.ty(*n) == size_t,
+                "overlap is a truth value of two pointers and a size_t",
+            ),
             ExprKind::HeapEmpty | ExprKind::HeapTracked => {
                 (e.ty == Scalar::BOOL, "a predicate on the heap is a truth value")
             }

@@ -319,11 +319,15 @@ impl Gen {
             }
             7 if ty == size_t => ExprKind::ObjectSize(self.expr(Scalar::Ptr, d)),
             8 if ty == Scalar::Ptr => ExprKind::Func(self.func),
-            _ if ty == Scalar::BOOL => match self.below(7) {
+            _ if ty == Scalar::BOOL => match self.below(8) {
                 0 => ExprKind::HeapEmpty,
                 1 => ExprKind::HeapTracked,
                 2 => ExprKind::Valid { ptr: self.expr(Scalar::Ptr, d), size: self.expr(size_t, d) },
                 3 => ExprKind::Freeable(self.expr(Scalar::Ptr, d)),
+                5 => {
+                    let (a, b) = (self.expr(Scalar::Ptr, d), self.expr(Scalar::Ptr, d));
+                    ExprKind::Overlap(a, b, self.expr(size_t, d))
+                }
                 4 => {
                     let t = Scalar::Int(IntTy { bits: self.pick(&[8, 32, 64]), signed: true });
                     let op = self.pick(&[BinOp::Add, BinOp::Mul, BinOp::Shl]);

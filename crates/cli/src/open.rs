@@ -132,6 +132,7 @@ fn hazard(kind: CheckKind, program: &Program, edge: EdgeId, places: &Places) -> 
         (CheckKind::ReadOnly, _) => format!("{it} may write what is read-only"),
         (CheckKind::FloatToInt, _) => format!("{it} may not fit its integer type"),
         (CheckKind::ArrayLength, _) => "the length of an array may not be positive".into(),
+        (CheckKind::Overlap, _) => format!("{it} may copy between places that overlap"),
         (CheckKind::CallType, _) => format!("{it} may call a function of another type"),
         (CheckKind::Observer, _) => "the observer may report an error".into(),
     }

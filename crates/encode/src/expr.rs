@@ -148,6 +148,21 @@ impl Encoder<'_> {
                 }
                 any
             }
+            ExprKind::Overlap(a, b, size) => {
+                let (a, b) = (self.expr(terms, s, a), self.expr(terms, s, b));
+                let size = self.expr(terms, s, size);
+                let size = resize(terms, size, self.layout.off_bits, false);
+                let (x, y) = (self.object(terms, a), self.object(terms, b));
+                let same = terms.eq(x, y);
+                let (a, b) = (self.offset(terms, a), self.offset(terms, b));
+                let equal = terms.eq(a, b);
+                let differ = terms.not(equal);
+                // Whichever is behind the other one lies within its bytes.
+                let (behind, before) = (terms.sub(a, b), terms.sub(b, a));
+                let (behind, before) = (terms.ult(behind, size), terms.ult(before, size));
+                let near = terms.or(behind, before);
+                terms.and_all([same, differ, near])
+            }
             ExprKind::HeapEmpty => self.heap_empty(terms, s),
             // An object that is alive may or may not be reachable; that none is alive is what can
             // be shown with certainty. A step may go on either way.

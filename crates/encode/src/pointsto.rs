@@ -287,6 +287,7 @@ impl PointsTo {
             | ExprKind::Freeable(_)
             | ExprKind::ObjectSize(_)
             | ExprKind::ReadOnly(_)
+            | ExprKind::Overlap(..)
             | ExprKind::HeapEmpty
             | ExprKind::HeapTracked => None,
         };
@@ -526,7 +527,7 @@ impl PointsTo {
             | ExprKind::Freeable(a)
             | ExprKind::ObjectSize(a)
             | ExprKind::ReadOnly(a) => self.visit(program, a),
-            ExprKind::Ite(c, a, b) => {
+            ExprKind::Ite(c, a, b) | ExprKind::Overlap(c, a, b) => {
                 for e in [c, a, b] {
                     self.visit(program, e);
                 }

@@ -4,6 +4,7 @@ use palisade_base::Budget;
 use palisade_check::court::Court;
 use palisade_engines::board::Board;
 use palisade_engines::{Certificate, Engine, Outcome, bmc::Bmc};
+use palisade_interp::{Captured, Config, Interp, Listed, Outcome as Ended};
 use palisade_task::Task;
 
 fn task(text: &str) -> Task {
@@ -137,6 +138,36 @@ fn use_after_free_and_leaks_are_seen() {
     proved(&program("free p", "memcleanup heap_empty"));
     wrong(&program("skip", "memcleanup heap_empty"));
     wrong(&program("free p", "free freeable(p)"));
+}
+
+/// The encoder and that of the check by a proof for all pieces of an object and of two, the interpreter by runs for each.
+#[test]
+fn pieces_overlap_where_they_have_a_byte_in_common() {
+    let program = |q: &str, check: &str| {
+        format!(
+            "model lp64; fn main() -> i32 {{ local p: *i8; local q: *i8; local r: *i8;
+               local i: u64; local j: u64; local n: u64;
+               a -> b: p = alloc heap 5; b -> c: r = alloc heap 5; c -> c1: q = {q};
+               c1 -> d: input i; d -> e: input j; e -> f: input n;
+               f -> g: assume (i <= 5) & ((j <= 5) & (n <= 5)); g -> h: assume ((i + n) <= 5) & ((j + n) <= 5);
+               h -> k: check assertion overlap(ptradd(p, i, 1), ptradd(q, j, 1), n) == ({check});
+               k -> exit: return 0; }} entry main;"
+        )
+    };
+    let near = "(i != j) & (((i <= j) & ((j - i) < n)) | ((j <= i) & ((i - j) < n)))";
+    proved(&program("p", near));
+    proved(&program("r", "0:u1"));
+    wrong(&program("p", "(i < j) & ((j - i) < n)"));
+    wrong(&program("r", near));
+    for (q, check) in [("p", near), ("r", "0:u1")] {
+        let p = palisade_cfa::text::parse(&program(q, check)).unwrap();
+        let mut interp = Interp::new(&p, Config::default());
+        for values in 0..6 * 6 * 6 {
+            let inputs = [values % 6, values / 6 % 6, values / 36];
+            let run = interp.run(&mut Listed::new(inputs), &mut Captured::default());
+            assert!(matches!(run.outcome, Ended::Exit(0) | Ended::Blocked), "{q} {inputs:?}: {run:?}");
+        }
+    }
 }
 
 #[test]

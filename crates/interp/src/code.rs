@@ -416,6 +416,12 @@ pub(crate) enum Instr {
         d: Reg,
         p: Reg,
     },
+    Overlap {
+        d: Reg,
+        p: Reg,
+        q: Reg,
+        size: Reg,
+    },
     HeapEmpty {
         d: Reg,
     },

@@ -271,6 +271,9 @@ impl Machine<'_> {
                         let id = self.mem.object_of(r!(p).hi);
                         lo!(d) = id.is_some_and(|id| self.mem.objects[id as usize].read_only).into();
                     }
+                    Instr::Overlap { d, p, q, size } => {
+                        lo!(d) = self.mem.overlap(ptr!(p), ptr!(q), lo!(size)).into();
+                    }
                     Instr::HeapEmpty { d } => lo!(d) = self.mem.heap_empty().into(),
                     Instr::HeapTracked { d } => lo!(d) = self.state(cpu).heap_tracked().into(),
 

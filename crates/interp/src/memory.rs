@@ -293,6 +293,12 @@ impl Memory {
         }
     }
 
+    /// Whether two pieces of the same size have a byte in common, and do not start at the same one.
+    pub fn overlap(&self, a: Pointer, b: Pointer, size: u64) -> bool {
+        let same = self.object_of(a.prov).is_some_and(|id| self.object_of(b.prov) == Some(id));
+        same && a.addr != b.addr && a.addr.abs_diff(b.addr) < size
+    }
+
     /// The object and offset of `size` accessible bytes at a pointer.
     #[inline]
     pub fn resolve(&self, p: Pointer, size: u64) -> Result<(u32, usize), BadAccess> {

@@ -266,6 +266,7 @@ impl Closed<'_> {
             | ExprKind::Freeable(_)
             | ExprKind::ObjectSize(_)
             | ExprKind::ReadOnly(_)
+            | ExprKind::Overlap(..)
             | ExprKind::HeapEmpty => true,
         };
         if fine { Ok(()) } else { Err("a value that depends on an address".into()) }

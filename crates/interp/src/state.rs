@@ -267,6 +267,10 @@ impl State<'_> {
                 let id = m.mem.object_of(eval(*a)?.prov);
                 flag(id.is_some_and(|id| m.mem.objects[id as usize].read_only))
             }
+            ExprKind::Overlap(a, b, n) => {
+                let (a, b, n) = (eval(*a)?.as_pointer(), eval(*b)?.as_pointer(), eval(*n)?);
+                flag(m.mem.overlap(a, b, n.bits as u64))
+            }
             ExprKind::HeapEmpty => flag(m.mem.heap_empty()),
             ExprKind::HeapTracked => flag(m.heap_tracked()),
         }

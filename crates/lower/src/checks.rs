@@ -252,30 +252,50 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The last index of a place lies in the array of variable length it is applied to. Those of arrays of constant
-    /// length are in the place itself, and an array that is an object of its own ends where the object does.
+    /// Two pieces of memory of the same size have no byte in common, unless they are the same (compilers copy a
+    /// structure to itself).
+    pub(crate) fn check_apart(&mut self, to: ExprId, from: ExprId, size: ExprId, span: Span) {
+        if self.wants(CheckKind::Overlap) {
+            let overlap = self.pool.push(Scalar::BOOL, ExprKind::Overlap(to, from, size));
+            let fine = self.pool.not(overlap);
+            self.check(CheckKind::Overlap, fine, span);
+        }
+    }
+
+    /// The last index of a place lies in the array that the expression says, where the place alone does not tell: one
+    /// that a pointer leads to, or one of variable length. An array that is an object of its own and has a variable
+    /// length ends where the object does.
     pub(crate) fn check_length(&mut self, array: TExprId, place: PlaceId, span: Span) {
-        let CType::Array(_, ArrayLen::Vla(vla)) = self.typed.types.get(self.typed.exprs[array].ty.ty) else {
-            return;
-        };
-        if !self.wants(CheckKind::Bounds) || matches!(self.kind(array), TExprKind::Object(_)) {
+        let CType::Array(_, len) = self.typed.types.get(self.typed.exprs[array].ty.ty) else { return };
+        if !self.wants(CheckKind::Bounds) {
             return;
         }
-        let Some(&Proj::Index { index, .. }) = self.pool.program.places[place].path.last() else { return };
+        let Place { base, ref path, .. } = self.pool.program.places[place];
+        let Some((&Proj::Index { index, .. }, before)) = path.split_last() else { return };
         let Scalar::Int(ty) = self.pool.ty(index) else { return };
-        // The length that another function keeps is not to be seen here.
-        let known = self.vars.get(self.typed.types.vlas[vla].len).copied().flatten();
-        let Some(var) = known.filter(|v| self.pool.program.vars[*v].kind == VarKind::Temp(self.at.func))
-        else {
-            return;
-        };
-        self.check_range(CheckKind::Bounds, index, ty, 0, i128::MAX, span);
-        let length = self.pool.load_var(var);
-        let unsigned = IntTy { bits: ty.bits.max(self.size_t().bits), signed: false };
-        let (index, length) =
-            (self.pool.convert_int(index, unsigned), self.pool.convert_int(length, unsigned));
-        let fine = self.pool.cmp(CmpOp::Lt, index, length);
-        self.check(CheckKind::Bounds, fine, span);
+        match len {
+            ArrayLen::Known(len @ 1..) => {
+                let typed = matches!(base, Base::Var(_))
+                    || before.iter().any(|proj| matches!(proj, Proj::Field { .. }));
+                if !typed {
+                    self.check_range(CheckKind::Bounds, index, ty, 0, i128::from(len) - 1, span);
+                }
+            }
+            ArrayLen::Vla(vla) if !matches!(self.kind(array), TExprKind::Object(_)) => {
+                // The length that another function keeps is not to be seen here.
+                let known = self.vars.get(self.typed.types.vlas[vla].len).copied().flatten();
+                let kind = VarKind::Temp(self.at.func);
+                let Some(var) = known.filter(|v| self.pool.program.vars[*v].kind == kind) else { return };
+                self.check_range(CheckKind::Bounds, index, ty, 0, i128::MAX, span);
+                let length = self.pool.load_var(var);
+                let unsigned = IntTy { bits: ty.bits.max(self.size_t().bits), signed: false };
+                let (index, length) =
+                    (self.pool.convert_int(index, unsigned), self.pool.convert_int(length, unsigned));
+                let fine = self.pool.cmp(CmpOp::Lt, index, length);
+                self.check(CheckKind::Bounds, fine, span);
+            }
+            _ => {}
+        }
     }
 
     /// The place lies in a live object.

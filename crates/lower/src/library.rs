@@ -37,7 +37,8 @@ enum Operation {
     Abort,
     FailedAssertion,
     Assert,
-    MemCopy,
+    MemCopy { apart: bool },
+    Apart,
     MemSet,
     Nothing,
 }
@@ -67,7 +68,9 @@ fn operation(name: &str) -> Option<Operation> {
         "abort" => Abort,
         "__assert_fail" | "__assert" | "__assert_rtn" | "__assert_perror_fail" => FailedAssertion,
         "assert" | "__VERIFIER_assert" => Assert,
-        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => MemCopy,
+        "memcpy" | "__memcpy_chk" => MemCopy { apart: true },
+        "memmove" | "__memmove_chk" => MemCopy { apart: false },
+        "$apart" => Apart,
         "memset" | "__memset_chk" => MemSet,
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => Nothing,
         _ if name.starts_with("__VERIFIER_nondet_") => Nondet { input: true },
@@ -104,14 +107,14 @@ pub(crate) fn does(name: &str, contracts: &Contracts, pointers: bool) -> Does {
             | Operation::Nothing,
         ) => Does::Nothing,
         Some(Operation::Assume | Operation::Exit(_) | Operation::Abort) => Does::Ends,
-        Some(Operation::FailedAssertion | Operation::Assert) => Does::Fails,
+        Some(Operation::FailedAssertion | Operation::Assert | Operation::Apart) => Does::Fails,
         Some(
             Operation::Free
             | Operation::CheckFreeable
             | Operation::CheckFree
             | Operation::Accessible { .. }
             | Operation::SetErrno { .. }
-            | Operation::MemCopy
+            | Operation::MemCopy { .. }
             | Operation::MemSet,
         ) => Does::Anything,
         None => match name {
@@ -256,13 +259,22 @@ impl Lowerer<'_> {
                 self.at.graph.move_to(Some(fine));
                 self.no_result(e, into)
             }
-            Operation::MemCopy => {
+            Operation::Apart => {
+                let (to, from) = (self.ptr_arg(&args, 0), self.ptr_arg(&args, 1));
+                let size = self.size_arg(&args, 2);
+                self.check_apart(to, from, size, span);
+                self.no_result(e, into)
+            }
+            Operation::MemCopy { apart } => {
                 let dst = self.ptr_arg(&args, 0);
                 let src = self.ptr_arg(&args, 1);
                 let len = self.size_arg(&args, 2);
                 let dst = if matches!(into, Into::Nothing) { dst } else { self.save(dst, span) };
                 self.check_bytes(src, len, false, span);
                 self.check_bytes(dst, len, true, span);
+                if apart {
+                    self.check_apart(dst, src, len, span);
+                }
                 self.emit(Op::MemCopy { dst, src, len }, span);
                 self.give(dst, into, e)
             }
@@ -283,7 +295,7 @@ impl Lowerer<'_> {
     /// `memcpy` and `memset` to zero of whole objects: nothing but an assignment, which needs no
     /// address.
     fn whole_objects(&mut self, operation: Operation, args: &[TExprId], span: Span) -> bool {
-        if !matches!(operation, Operation::MemCopy | Operation::MemSet) {
+        if !matches!(operation, Operation::MemCopy { .. } | Operation::MemSet) {
             return false;
         }
         let &TExprKind::Int(len) = self.kind(args[2]) else { return false };
@@ -295,7 +307,7 @@ impl Lowerer<'_> {
             (fits && plain && len > 0).then_some(place)
         };
         match operation {
-            Operation::MemCopy => {
+            Operation::MemCopy { .. } => {
                 let (Some(dst), Some(src)) = (part(self, args[0]), part(self, args[1])) else { return false };
                 let aggregate = |this: &Self, e: TExprId| this.scalar_of(e).is_none();
                 if !(aggregate(self, dst) && aggregate(self, src)) {
@@ -478,7 +490,7 @@ impl Operation {
             | Operation::Assert => 1,
             Operation::Allocate { size, .. } => size + 1,
             Operation::AllocateZeroed | Operation::Accessible { .. } => 2,
-            Operation::MemCopy | Operation::MemSet => 3,
+            Operation::MemCopy { .. } | Operation::Apart | Operation::MemSet => 3,
         }
     }
 }

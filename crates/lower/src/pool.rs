@@ -46,7 +46,7 @@ impl Pool {
             | ExprKind::PtrAdd { ptr: a, index: b, .. }
             | ExprKind::PtrDiff { left: a, right: b, .. }
             | ExprKind::Valid { ptr: a, size: b } => at(*a).max(at(*b)),
-            ExprKind::Ite(c, a, b) => at(*c).max(at(*a)).max(at(*b)),
+            ExprKind::Ite(c, a, b) | ExprKind::Overlap(c, a, b) => at(*c).max(at(*a)).max(at(*b)),
         };
         self.expr_depth.push(inner.saturating_add(1));
         self.program.add_expr(ty, kind)

@@ -270,6 +270,7 @@ fn write_expr(w: &mut Writer, expr: &Expr) {
         ExprKind::ReadOnly(a) => tagged(16, &[a.0]),
         ExprKind::HeapEmpty => tagged(17, &[]),
         ExprKind::HeapTracked => tagged(18, &[]),
+        ExprKind::Overlap(a, b, n) => tagged(19, &[a.0, b.0, n.0]),
     }
 }
 
@@ -301,6 +302,7 @@ fn read_expr(r: &mut Reader<'_>) -> Result<Expr, Damaged> {
         16 => ExprKind::ReadOnly(ExprId(r.number()?)),
         17 => ExprKind::HeapEmpty,
         18 => ExprKind::HeapTracked,
+        19 => ExprKind::Overlap(ExprId(r.number()?), ExprId(r.number()?), ExprId(r.number()?)),
         _ => return damaged("an unknown expression"),
     };
     Ok(Expr { ty, kind })

@@ -123,6 +123,9 @@ impl Rewriter {
             ExprKind::Freeable(a) => ExprKind::Freeable(self.expr(p, a)),
             ExprKind::ObjectSize(a) => ExprKind::ObjectSize(self.expr(p, a)),
             ExprKind::ReadOnly(a) => ExprKind::ReadOnly(self.expr(p, a)),
+            ExprKind::Overlap(a, b, n) => {
+                ExprKind::Overlap(self.expr(p, a), self.expr(p, b), self.expr(p, n))
+            }
         };
         let new = match fold(p, ty, &new) {
             _ if new == kind => id,

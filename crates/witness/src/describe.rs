@@ -65,6 +65,7 @@ impl Describe<'_> {
                 Some((value, _)) => format!("{it} shifts by {}, outside of its type", decimal(value)),
                 None => format!("{it} shifts by a negative amount, or by the width of its type or more"),
             }),
+            CheckKind::Overlap => plain(format!("source and target overlap in {it}")),
             CheckKind::DivByZero => plain(format!("division by zero in {it}")),
             CheckKind::Deref | CheckKind::Bounds => self.access_check(cond),
             CheckKind::Free => self.free(cond),

@@ -430,6 +430,15 @@ impl<'a> Printer<'a> {
             ExprKind::Freeable(a) => vec!["freeable(".into(), Item::Expr(*a, ptr, false), ")".into()],
             ExprKind::ObjectSize(a) => vec!["object_size(".into(), Item::Expr(*a, ptr, false), ")".into()],
             ExprKind::ReadOnly(a) => vec!["read_only(".into(), Item::Expr(*a, ptr, false), ")".into()],
+            ExprKind::Overlap(a, b, size) => vec![
+                "overlap(".into(),
+                Item::Expr(*a, ptr, false),
+                ", ".into(),
+                Item::Expr(*b, ptr, false),
+                ", ".into(),
+                Item::Expr(*size, size_t, false),
+                ")".into(),
+            ],
             ExprKind::HeapEmpty => vec!["heap_empty".into()],
             ExprKind::HeapTracked => vec!["heap_tracked".into()],
         }

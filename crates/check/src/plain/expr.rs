@@ -109,6 +109,7 @@ impl Encoder<'_> {
             | ExprKind::Valid { .. }
             | ExprKind::Freeable(_)
             | ExprKind::ReadOnly(_)
+            | ExprKind::Overlap(..)
             | ExprKind::HeapEmpty
             | ExprKind::HeapTracked => {
                 let truth = self.truth(t, s, e);
@@ -180,6 +181,24 @@ impl Encoder<'_> {
                 let pointer = self.expr(t, s, ptr);
                 let object = self.object(t, pointer);
                 self.literal(t, object)
+            }
+            ExprKind::Overlap(left, right, size) => {
+                let (left, right) = (self.expr(t, s, left), self.expr(t, s, right));
+                let size = self.expr(t, s, size);
+                let size = resize(t, size, self.layout.width, false);
+                let (first, second) = (self.object(t, left), self.object(t, right));
+                let same = t.eq(first, second);
+                let (left, right) = (self.offset(t, left), self.offset(t, right));
+                // Neither ends before the other starts; the distance is computed where it is not negative.
+                let order = t.ule(left, right);
+                let (up, down) = (t.sub(right, left), t.sub(left, right));
+                let distance = t.ite(order, up, down);
+                let zero = t.bv(self.layout.width, 0);
+                let none = t.eq(distance, zero);
+                let apart = t.ule(size, distance);
+                let either = t.or(none, apart);
+                let near = t.not(either);
+                t.and(same, near)
             }
             ExprKind::HeapEmpty => self.heap_empty(t, s),
             // Which live objects can be reached is not followed.

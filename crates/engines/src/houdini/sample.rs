@@ -74,7 +74,7 @@ fn reads_only(program: &Program, expr: ExprId, vars: &FxHashSet<VarId>) -> bool 
             Use::Address(_) | Use::Write(_) => false,
             Use::Expr(e) => {
                 let kind = &program.exprs[e].kind;
-                !kind.asks_about_objects() && !matches!(kind, ExprKind::ReadOnly(_))
+                !kind.asks_about_objects() && !matches!(kind, ExprKind::ReadOnly(_) | ExprKind::Overlap(..))
             }
         }
     });

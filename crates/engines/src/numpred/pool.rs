@@ -179,7 +179,7 @@ fn renamed(kind: &mut ExprKind, exprs: &FxHashMap<ExprId, ExprId>, places: &FxHa
             e(a);
             e(b);
         }
-        ExprKind::Ite(a, b, c) => {
+        ExprKind::Ite(a, b, c) | ExprKind::Overlap(a, b, c) => {
             e(a);
             e(b);
             e(c);

@@ -204,6 +204,13 @@ impl Compiler<'_> {
                 self.emit(Instr::HeapEmpty { d });
                 Ok(d)
             }
+            ExprKind::Overlap(a, b, n) => {
+                self.deps.add(Deps::MEMORY);
+                let (x, y, size) = (self.expr(*a, None)?, self.expr(*b, None)?, self.expr(*n, None)?);
+                let d = self.dest(target);
+                self.emit(Instr::Overlap { d, p: x, q: y, size });
+                Ok(d)
+            }
             ExprKind::HeapTracked => {
                 self.deps.add(Deps::MEMORY);
                 let d = self.dest(target);

@@ -132,6 +132,7 @@ impl Canon {
             Freeable(a) => Freeable(self.expr(p, a)),
             ObjectSize(a) => ObjectSize(self.expr(p, a)),
             ReadOnly(a) => ReadOnly(self.expr(p, a)),
+            Overlap(a, b, n) => Overlap(self.expr(p, a), self.expr(p, b), self.expr(p, n)),
             kind @ (Int(_) | Float(_) | Func(_) | HeapEmpty | HeapTracked) => kind,
         }
     }

@@ -19,6 +19,7 @@
 //! * `$exhausted()`: whether an allocation fails now, if allocations may fail at all;
 //! * `$readable(p, n)`, `$writable(p, n)`: `n` bytes may be read or written there; `$scramble(p, n)`: they
 //!   become arbitrary;
+//! * `$apart(p, q, n)`: `n` bytes from there on have none in common, unless `p` is `q`;
 //! * `$check_freeable(p)`: `p` may be handed to `free`; `$check_free(c)`: `c` holds, or something is
 //!   released or used after it was released;
 //! * `$object_size(p)`: bytes of the object that `p` points into;
@@ -45,7 +46,7 @@ const FILES: [(&str, &str); 10] = [
 /// Declarations of the operations that units use.
 const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *); void $check_free(int); \
     unsigned long $object_size(const void *); void $readable(const void *, unsigned long); \
-    void $writable(const void *, unsigned long); void $scramble(void *, unsigned long); \
+    void $writable(const void *, unsigned long); void $apart(const void *, const void *, unsigned long); void $scramble(void *, unsigned long); \
     void $set_errno(void); void $maybe_errno(void); void $unmodelled(void); \
     int $unknown_int(void); unsigned $unknown_uint(void); long $unknown_long(void); \
     unsigned long $unknown_ulong(void); unsigned long $unknown_size(void); long $unknown_ssize(void); \

@@ -29,6 +29,7 @@ char *$strcpy(char *to, const char *from)
         i++;
     }
     to[i] = 0;
+    $apart(to, from, i + 1);
     return to;
 }
 
@@ -41,6 +42,7 @@ char *$stpcpy(char *to, const char *from)
         i++;
     }
     to[i] = 0;
+    $apart(to, from, i + 1);
     return to + i;
 }
 
@@ -52,6 +54,7 @@ char *$strncpy(char *to, const char *from, unsigned long n)
         to[i] = from[i];
         i++;
     }
+    $apart(to, from, i == n || from > to ? n : i + 1);
     while (i < n) {
         to[i] = 0;
         i++;
@@ -69,6 +72,7 @@ char *$stpncpy(char *to, const char *from, unsigned long n)
         i++;
     }
     end = i;
+    $apart(to, from, i == n || from > to ? n : i + 1);
     while (i < n) {
         to[i] = 0;
         i++;
@@ -121,6 +125,7 @@ char *$strcat(char *to, const char *from)
         i++;
     }
     to[n + i] = 0;
+    $apart(to, from, from > to ? n + i + 1 : i + 1);
     return to;
 }
 
@@ -136,6 +141,7 @@ char *$strncat(char *to, const char *from, unsigned long max)
         i++;
     }
     to[n + i] = 0;
+    $apart(to, from, from > to ? n + i + 1 : i + 1);
     return to;
 }
 
@@ -520,9 +526,12 @@ void *$memccpy(void *to, const void *from, int c, unsigned long n)
     unsigned long i;
     for (i = 0; i < n; i++) {
         x[i] = y[i];
-        if (y[i] == (unsigned char)c)
+        if (y[i] == (unsigned char)c) {
+            $apart(to, from, i + 1);
             return x + i + 1;
+        }
     }
+    $apart(to, from, n);
     return 0;
 }
 
@@ -587,6 +596,7 @@ void $swab(const void *from, void *to, long n)
     const char *x = from;
     char *y = to;
     long i;
+    $apart(to, from, n > 1 ? n & ~1ul : 0);
     for (i = 0; i + 1 < n; i += 2) {
         char c = x[i];
         y[i] = x[i + 1];

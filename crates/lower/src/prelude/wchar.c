@@ -27,6 +27,7 @@ int *$wcscpy(int *to, const int *from)
         i++;
     }
     to[i] = 0;
+    $apart(to, from, (i + 1) * sizeof *to);
     return to;
 }
 
@@ -38,6 +39,7 @@ int *$wcsncpy(int *to, const int *from, unsigned long n)
         to[i] = from[i];
         i++;
     }
+    $apart(to, from, (i == n || from > to ? n : i + 1) * sizeof *to);
     while (i < n) {
         to[i] = 0;
         i++;
@@ -65,6 +67,7 @@ int *$wcsncat(int *to, const int *from, unsigned long max)
         i++;
     }
     to[n + i] = 0;
+    $apart(to, from, (from > to ? n + i + 1 : i + 1) * sizeof *to);
     return to;
 }
 

@@ -236,6 +236,7 @@ fn stays_inside(p: &Program, op: &Op) -> bool {
                     | ExprKind::Freeable(_)
                     | ExprKind::ObjectSize(_)
                     | ExprKind::ReadOnly(_)
+                    | ExprKind::Overlap(..)
                     | ExprKind::HeapEmpty
                     | ExprKind::HeapTracked
             ),

@@ -36,6 +36,7 @@ enum Kind {
     Freeable(Box<Ast>),
     ObjectSize(Box<Ast>),
     ReadOnly(Box<Ast>),
+    Overlap(Box<Ast>, Box<Ast>, Box<Ast>),
     HeapEmpty,
     HeapTracked,
 }
@@ -378,9 +379,8 @@ impl Parser<'_> {
                         None => self.error(at, format!("there is no function `{name}`")),
                     }
                 }
-                "ptradd" | "ptrdiff" | "overflow" | "valid" | "freeable" | "object_size" | "read_only" => {
-                    self.predicate(at, &text)
-                }
+                "ptradd" | "ptrdiff" | "overflow" | "valid" | "freeable" | "object_size" | "read_only"
+                | "overlap" => self.predicate(at, &text),
                 _ => self.load(at),
             },
             _ => self.load(at),
@@ -412,6 +412,10 @@ impl Parser<'_> {
                 if word == "ptradd" { Kind::PtrAdd(a, b, stride) } else { Kind::PtrDiff(a, b, stride) }
             }
             "valid" => Kind::Valid(a, second(self)?),
+            "overlap" => {
+                let b = second(self)?;
+                Kind::Overlap(a, b, second(self)?)
+            }
             "overflow" => Kind::Overflow(a),
             "freeable" => Kind::Freeable(a),
             "object_size" => Kind::ObjectSize(a),
@@ -540,6 +544,10 @@ impl Parser<'_> {
             Kind::Freeable(a) => (Scalar::BOOL, ExprKind::Freeable(self.elaborate(a, ptr)?)),
             Kind::ObjectSize(a) => (size_t, ExprKind::ObjectSize(self.elaborate(a, ptr)?)),
             Kind::ReadOnly(a) => (Scalar::BOOL, ExprKind::ReadOnly(self.elaborate(a, ptr)?)),
+            Kind::Overlap(a, b, n) => {
+                let (a, b) = (self.elaborate(a, ptr)?, self.elaborate(b, ptr)?);
+                (Scalar::BOOL, ExprKind::Overlap(a, b, self.elaborate(n, Some(size_t))?))
+            }
             Kind::HeapEmpty => (Scalar::BOOL, ExprKind::HeapEmpty),
             Kind::HeapTracked => (Scalar::BOOL, ExprKind::HeapTracked),
         };
