@@ -67,7 +67,6 @@ pub struct Graph {
     pub wto: IdxVec<FuncId, Wto>,
     /// Position of each location in its function's order; `u32::MAX` if it is unreachable.
     position: IdxVec<LocId, u32>,
-    rpo_number: IdxVec<LocId, u32>,
     innermost: IdxVec<LocId, Option<LocId>>,
     parent: IdxVec<LocId, Option<LocId>>,
     depth: IdxVec<LocId, u32>,
@@ -80,7 +79,6 @@ impl Program {
         let mut graph = Graph {
             wto: IdxVec::new(),
             position: IdxVec::filled(u32::MAX, n),
-            rpo_number: IdxVec::filled(u32::MAX, n),
             innermost: IdxVec::filled(None, n),
             parent: IdxVec::filled(None, n),
             depth: IdxVec::filled(0, n),
@@ -104,9 +102,6 @@ impl Program {
 impl Graph {
     /// Records the positions and loops of one function.
     fn place(&mut self, wto: &Wto) {
-        for (i, &loc) in wto.rpo.iter().enumerate() {
-            self.rpo_number[loc] = i as u32;
-        }
         let mut open: Vec<(u32, LocId)> = Vec::new();
         for (i, &loc) in wto.order.iter().enumerate() {
             while open.last().is_some_and(|&(end, _)| end as usize <= i) {
@@ -130,11 +125,6 @@ impl Graph {
     /// Position of a reachable location in its function's [`Wto::order`].
     pub fn position(&self, loc: LocId) -> Option<usize> {
         self.is_reachable(loc).then_some(self.position[loc] as usize)
-    }
-
-    /// Number of a reachable location in its function's [`Wto::rpo`].
-    pub fn rpo_number(&self, loc: LocId) -> Option<usize> {
-        self.is_reachable(loc).then_some(self.rpo_number[loc] as usize)
     }
 
     /// Whether the location heads a loop; every cycle of the graph passes through a loop head.

@@ -11,6 +11,7 @@
 //! - the overflow predicates of sums and quotients become comparisons.
 
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use crate::bitvec::BitVec;
 use crate::intern::{InternTable, mix};
@@ -171,8 +172,8 @@ pub struct Terms {
     /// Constants wider than 64 bits, with their inverse.
     wide: Vec<BitVec>,
     wide_index: FxHashMap<BitVec, u32>,
-    names: Vec<String>,
-    name_index: FxHashMap<String, u32>,
+    names: Vec<Arc<str>>,
+    name_index: FxHashMap<Arc<str>, u32>,
     funcs: Vec<FuncDecl>,
     func_index: FxHashMap<FuncDecl, Func>,
     /// Argument lists of applications, back to back.
@@ -319,7 +320,7 @@ impl Terms {
     /// The name of a variable.
     pub fn name_of(&self, t: Term) -> Option<&str> {
         let node = &self.nodes[t.index()];
-        (node.op == Op::Var).then(|| self.names[node.args[0].index()].as_str())
+        (node.op == Op::Var).then(|| &*self.names[node.args[0].index()])
     }
 
     /// The highest and lowest bit taken by an extraction.
@@ -517,25 +518,33 @@ impl Terms {
     pub fn var(&mut self, name: &str, sort: Sort) -> Term {
         let at = match self.name_index.get(name) {
             Some(at) => *at,
-            None => {
-                let at = self.names.len() as u32;
-                self.names.push(name.to_owned());
-                self.name_index.insert(name.to_owned(), at);
-                at
-            }
+            None => self.name(name.into()),
         };
         self.intern(Op::Var, sort, [Term(at), NONE, NONE])
     }
 
     /// A variable with a name that no other variable has yet.
     pub fn fresh_var(&mut self, prefix: &str, sort: Sort) -> Term {
+        let mut name = String::with_capacity(prefix.len() + 11);
         loop {
-            let name = format!("{prefix}!{}", self.fresh);
+            name.clear();
+            name.push_str(prefix);
+            name.push('!');
+            push_number(&mut name, self.fresh);
             self.fresh += 1;
-            if !self.name_index.contains_key(&name) {
-                return self.var(&name, sort);
+            if !self.name_index.contains_key(name.as_str()) {
+                let at = self.name(name.as_str().into());
+                return self.intern(Op::Var, sort, [Term(at), NONE, NONE]);
             }
         }
+    }
+
+    /// A number for a name that has none.
+    fn name(&mut self, name: Arc<str>) -> u32 {
+        let at = self.names.len() as u32;
+        self.names.push(Arc::clone(&name));
+        self.name_index.insert(name, at);
+        at
     }
 
     /// The variable that stands for `t` where it is not to be looked into: always the same one,
@@ -581,4 +590,12 @@ impl Terms {
         }
         t
     }
+}
+
+/// Appends a number in decimal; fresh names are too many for the general formatting.
+fn push_number(to: &mut String, number: u32) {
+    if number >= 10 {
+        push_number(to, number / 10);
+    }
+    to.push(char::from(b'0' + (number % 10) as u8));
 }

@@ -52,8 +52,8 @@ pub(crate) fn available(
 ) -> IdxVec<LocId, Option<Set>> {
     let mut at: IdxVec<LocId, Option<Set>> = IdxVec::filled(None, program.locs.len());
     at[entry] = Some(first);
-    // Locations in reverse post-order, so that most are visited once.
-    let key = |loc: LocId| (graph.rpo_number(loc).unwrap_or(usize::MAX), loc);
+    // In the weak topological order, so that a loop is through before what follows it is looked at.
+    let key = |loc: LocId| (graph.position(loc).unwrap_or(usize::MAX), loc);
     let mut todo: BTreeSet<(usize, LocId)> = [key(entry)].into();
     while let Some((_, loc)) = todo.pop_first() {
         for &edge in &program.locs[loc].out {
