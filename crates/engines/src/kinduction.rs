@@ -127,7 +127,8 @@ impl Passes {
     }
 }
 
-/// Tries more and more passes. Fewer than `from` were tried before, with fewer invariants.
+/// Tries more and more passes. Fewer than `from` were tried before, with fewer invariants. News may make few passes
+/// enough where many were not, and questions about few are easier.
 fn induction(
     base: &mut Base<'_>,
     task: &Task,
@@ -153,7 +154,7 @@ fn induction(
     for k in 0..=MAX_K {
         progress(format_args!("k = {k}"));
         if k > *from && has_news() {
-            *from = k;
+            *from = k.min(EACH);
             return Ok(Found::News);
         }
         if k <= EACH && !base.excludes(k + 1)? {

@@ -469,6 +469,19 @@ fn truth_values() {
     agree_on(program, text, 0..40);
 }
 
+/// Pieces of one object and of two.
+#[test]
+fn pieces_that_overlap() {
+    let text =
+        "fn main() -> i32 { local p: *i8; local q: *i8; local i: u2; local j: u2; local n: u2; local r: u1;
+        a -> b: p = alloc heap 6; b -> c: q = alloc heap 6; c -> d: input i; d -> e: input j; e -> f: input n;
+        f -> g: r = overlap(ptradd(p, i, 1), ptradd(p, j, 1), (u64)n);
+        g -> h: r = overlap(ptradd(p, i, 1), ptradd(q, j, 1), (u64)n);
+        h -> k: r = overlap(ptradd(q, j, 1), q, (u64)n); k -> exit: return 0; } entry main;";
+    let program = palisade_cfa::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
+    agree_on(program, text, 0..80);
+}
+
 /// A number that does not fit becomes any integer, with which the program then computes.
 #[test]
 fn what_does_not_fit_into_an_integer() {
