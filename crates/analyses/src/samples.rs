@@ -10,7 +10,7 @@ use palisade_task::Task;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Runs of a program.
+/// Runs to loop heads.
 const RUNS: u64 = 30;
 /// Steps of a run.
 const STEPS: u64 = 1_000_000;
@@ -26,22 +26,23 @@ const MEMORY: u64 = 1 << 23;
 pub struct Runs<'p> {
     interp: Interp<'p>,
     budget: Budget,
+    number: u64,
     made: u64,
     left: u64,
 }
 
 impl<'p> Runs<'p> {
-    /// Runs of a program, which may take so many steps together, and a few more.
-    pub fn new(program: &'p Program, steps: u64, budget: &Budget) -> Self {
+    /// So many runs of a program, which may take so many steps together, and a few more.
+    pub fn new(program: &'p Program, number: u64, steps: u64, budget: &Budget) -> Self {
         let config =
             Config { step_limit: STEPS, memory_limit: MEMORY, budget: Some(budget.clone()), trace_cap: None };
         let interp = Interp::new(program, config);
-        Runs { interp, budget: budget.clone(), made: 0, left: steps }
+        Runs { interp, budget: budget.clone(), number, made: 0, left: steps }
     }
 
     /// The number of the next run, if there is to be another one.
     pub fn more(&mut self) -> Option<u64> {
-        let more = self.made < RUNS && self.budget.stopped().is_none();
+        let more = self.made < self.number && self.budget.stopped().is_none();
         more.then(|| {
             self.made += 1;
             self.made - 1
@@ -62,7 +63,7 @@ impl<'p> Runs<'p> {
 
     /// Runs that are to reach as many loop heads, and ends of loops, as they can.
     pub fn to_heads(program: &'p Program, budget: &Budget) -> Self {
-        Runs::new(program, STEPS_TOGETHER, budget)
+        Runs::new(program, RUNS, STEPS_TOGETHER, budget)
     }
 
     /// Makes the runs and shows the states at loop heads before their first passes and ends, and later every time their

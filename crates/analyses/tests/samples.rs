@@ -39,7 +39,7 @@ fn the_first_passes_some_later_ones_and_the_end_are_kept() {
 #[test]
 fn later_runs_are_shorter_when_the_steps_are_used_up() {
     let p = program("fn main() { loop a -> b: skip; b -> a: skip; } entry main;");
-    let mut runs = Runs::new(&p, 50_000, &Budget::unlimited());
+    let mut runs = Runs::new(&p, 40, 50_000, &Budget::unlimited());
     let mut lengths = Vec::new();
     while let Some(seed) = runs.more() {
         let mut steps = 0;
@@ -60,7 +60,7 @@ fn expressions_have_the_values_that_they_have_in_the_run() {
     for seed in 1..60 {
         let p = automaton(&mut Rng(seed * 10_007), shape);
         let mut registers = Registers::new(&p, p.entry);
-        let mut runs = Runs::new(&p, 200, &Budget::unlimited());
+        let mut runs = Runs::new(&p, 1, 200, &Budget::unlimited());
         let mut left = 300;
         runs.watch(&mut Random::with_unknowns(seed), |_, state| {
             for var in p.vars.ids() {

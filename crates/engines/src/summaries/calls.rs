@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Steps that the runs take together, and a few more.
-const STEPS: u64 = 200_000;
+/// Runs, all of them short: they show what functions do as well as long ones.
+const RUNS: u64 = 60;
 /// Different calls of a function that are kept.
 const KEPT: usize = 600;
 
@@ -28,7 +28,7 @@ impl Calls {
     pub fn observe(program: &Program, funcs: &[FuncId], budget: &Budget) -> Calls {
         let mut calls = Calls::default();
         let dictionary = Dictionary::new(program);
-        let mut runs = Runs::new(program, STEPS, budget);
+        let mut runs = Runs::new(program, RUNS, 0, budget);
         while let Some(seed) = runs.more() {
             // Calls that have not returned: how many calls were active in them, and the arguments.
             let mut active: Vec<(usize, FuncId, Vec<i128>)> = Vec::new();
