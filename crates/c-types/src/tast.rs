@@ -23,6 +23,7 @@
 use palisade_base::{IdxVec, Span};
 use palisade_c_syntax::Symbol;
 use palisade_cfa::{BitRange, FloatTy};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::types::{CTypeId, QType, TypeTable};
@@ -62,6 +63,8 @@ pub struct TypedProgram {
     /// Functions inside of which a pointer to a nested function is made, and where. They must not
     /// be active more than once at a time.
     pub nested_pointers: Vec<(FnId, Span)>,
+    /// The hidden objects in which nested functions keep the length that another one holds for the function around.
+    pub kept_lengths: FxHashMap<ObjId, Vec<ObjId>>,
 }
 
 /// How long an object lives and what it is.

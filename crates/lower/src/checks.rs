@@ -3,8 +3,9 @@
 //! A check that cannot fail is left out where the types alone show it.
 
 use crate::Lowerer;
+use crate::lowerer::Reported;
 use palisade_base::Span;
-use palisade_c_types::tast::{ArithOp, TExprId, TExprKind};
+use palisade_c_types::tast::{ArithOp, ObjId, TExprId, TExprKind};
 use palisade_c_types::types::{ArrayLen, CType};
 use palisade_cfa::eval::eval_overflow;
 use palisade_cfa::*;
@@ -282,10 +283,14 @@ impl Lowerer<'_> {
                 }
             }
             ArrayLen::Vla(vla) if !matches!(self.kind(array), TExprKind::Object(_)) => {
-                // The length that another function keeps is not to be seen here.
-                let known = self.vars.get(self.typed.types.vlas[vla].len).copied().flatten();
-                let kind = VarKind::Temp(self.at.func);
-                let Some(var) = known.filter(|v| self.pool.program.vars[*v].kind == kind) else { return };
+                let length = self.typed.types.vlas[vla].len;
+                let Some(var) = self.length(length) else {
+                    let message =
+                        "an index is not compared with the length of this array, which is kept elsewhere";
+                    self.warn_once(Reported::NoLength(length), span, message);
+                    self.call_effect(Effect::Unmodelled, span);
+                    return;
+                };
                 self.check_range(CheckKind::Bounds, index, ty, 0, i128::MAX, span);
                 let length = self.pool.load_var(var);
                 let unsigned = IntTy { bits: ty.bits.max(self.size_t().bits), signed: false };
@@ -296,6 +301,15 @@ impl Lowerer<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The variable in which this function finds a length: that of the function where the array is declared, or one in
+    /// which a nested function keeps it.
+    fn length(&self, of: ObjId) -> Option<VarId> {
+        let kept = self.typed.kept_lengths.get(&of).into_iter().flatten();
+        let own = VarKind::Temp(self.at.func);
+        let known = std::iter::once(&of).chain(kept).filter_map(|&obj| *self.vars.get(obj)?);
+        known.into_iter().find(|var| self.pool.program.vars[*var].kind == own)
     }
 
     /// The place lies in a live object.

@@ -307,10 +307,13 @@ impl Lowerer<'_> {
             (fits && plain && len > 0).then_some(place)
         };
         match operation {
-            Operation::MemCopy { .. } => {
+            Operation::MemCopy { apart } => {
                 let (Some(dst), Some(src)) = (part(self, args[0]), part(self, args[1])) else { return false };
                 let aggregate = |this: &Self, e: TExprId| this.scalar_of(e).is_none();
                 if !(aggregate(self, dst) && aggregate(self, src)) {
+                    return false;
+                }
+                if apart && self.wants(CheckKind::Overlap) && !self.in_two_objects(dst, src) {
                     return false;
                 }
                 let (dst, src) = (self.place(dst), self.place(src));
@@ -328,6 +331,20 @@ impl Lowerer<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether two lvalues are parts of two objects by their names.
+    fn in_two_objects(&mut self, a: TExprId, b: TExprId) -> bool {
+        let mut variable = |mut e: TExprId| {
+            loop {
+                match *self.kind(e) {
+                    TExprKind::Object(obj) => return Some(self.var_of(obj)),
+                    TExprKind::Member { base, .. } | TExprKind::Index { base, .. } => e = base,
+                    _ => return None,
+                }
+            }
+        };
+        matches!((variable(a), variable(b)), (Some(x), Some(y)) if x != y)
     }
 
     /// The result of an operation that has none, should the program use one.

@@ -5,11 +5,12 @@
 //! time if `w(e)` is in proportion to `√T(e)`. Before, everybody has a short turn; those who settle most tasks in that
 //! come first. `palisade bench weights` measures both and prints the table.
 
-use palisade_cfa::{Op, Scalar};
+use palisade_cfa::{Graph, LocId, Op, Program, Scalar};
 use palisade_engines::Engine;
 use palisade_engines::houdini::{Accumulations, Arrays, Memory};
 use palisade_engines::summaries::Summaries;
 use palisade_task::Task;
+use rustc_hash::FxHashSet;
 
 /// What a program does, as far as it decides who should look at it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,7 +19,7 @@ pub enum Class {
     Closed,
     /// Its calls are recursive, or multiply.
     Calls,
-    /// It has many edges.
+    /// It has many edges, and several loops, or one that decides between cases.
     Large,
     /// Its loops accumulate elements of arrays.
     Folds,
@@ -42,6 +43,8 @@ pub enum Class {
 pub(crate) const LARGE: usize = 5_000;
 /// A loop in a task of more edges than this has many cases.
 const LONG: usize = 400;
+/// A loop decides between cases if a pass may be so many times shorter than the loop.
+const CASES: usize = 8;
 /// Edges up to which a program that indexes arrays is likely to be about their elements.
 const SMALL: usize = 200;
 
@@ -104,31 +107,28 @@ impl Class {
         if Summaries.suits(task) {
             return Class::Calls;
         }
-        // What follows takes too long there.
-        if program.edges.len() >= LARGE {
-            return Class::Large;
-        }
-        if Accumulations.suits(task) {
+        // What large programs do with their memory takes too long to find out.
+        let large = program.edges.len() >= LARGE;
+        if !large && Accumulations.suits(task) {
             return Class::Folds;
         }
         // Where accesses are asked about, what elements hold matters less than where they are.
-        if Memory.suits(task) {
+        if !large && Memory.suits(task) {
             return Class::Memory;
         }
         if program.edges.len() <= SMALL && Arrays.suits(task) {
             return Class::Arrays;
         }
-        let heads = program.analyse().loop_heads(program.entry).count();
-        if heads == 0 {
-            Class::Straight
-        } else if program.exprs.iter().any(|e| matches!(e.ty, Scalar::Float(_))) {
-            Class::Floats
-        } else if heads > 1 {
-            Class::Loops
-        } else if program.edges.len() > LONG {
-            Class::Machine
-        } else {
-            Class::Loop
+        let graph = program.analyse();
+        let heads: Vec<LocId> = graph.loop_heads(program.entry).collect();
+        match heads[..] {
+            [] => Class::Straight,
+            [head] if large && decides(program, &graph, head) => Class::Large,
+            _ if program.exprs.iter().any(|e| matches!(e.ty, Scalar::Float(_))) => Class::Floats,
+            [head] if program.edges.len() > LONG && decides(program, &graph, head) => Class::Machine,
+            [_] => Class::Loop,
+            _ if large => Class::Large,
+            _ => Class::Loops,
         }
     }
 
@@ -141,6 +141,27 @@ impl Class {
         });
         share.unwrap_or(Share::LEAST)
     }
+}
+
+/// Whether a loop decides between many cases: a pass may be much shorter than the loop is.
+fn decides(program: &Program, graph: &Graph, head: LocId) -> bool {
+    let body = graph.loop_body(program, head);
+    let all: usize = body.iter().map(|&loc| program.locs[loc].out.len()).sum();
+    let mut seen: FxHashSet<LocId> = FxHashSet::default();
+    let mut now = vec![head];
+    for _ in 0..all / CASES {
+        let mut next = Vec::new();
+        for dst in now.iter().flat_map(|&loc| &program.locs[loc].out).map(|&e| program.edges[e].dst) {
+            if dst == head {
+                return true;
+            }
+            if graph.in_loop(program, dst, head) && seen.insert(dst) {
+                next.push(dst);
+            }
+        }
+        now = next;
+    }
+    false
 }
 
 #[cfg(test)]

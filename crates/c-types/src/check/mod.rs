@@ -118,6 +118,7 @@ fn empty_program(dm: DataModel) -> TypedProgram {
         labels: IdxVec::new(),
         inits: IdxVec::new(),
         nested_pointers: Vec::new(),
+        kept_lengths: FxHashMap::default(),
     }
 }
 

@@ -166,6 +166,9 @@ impl<'a> Checker<'a> {
                 let link = *links.entry(obj).or_insert_with(|| self.new_link(obj));
                 let copy = self.new_copy(n.id, link);
                 copies.insert((n.id, obj), copy);
+                if matches!(self.prog.objects[obj].kind, ObjKind::Hidden(_)) {
+                    self.prog.kept_lengths.entry(obj).or_default().push(copy);
+                }
                 let span = self.prog.funcs[n.id].span;
                 let value = self.object_value(link, span);
                 let store = self.store(copy, value, span);
@@ -204,7 +207,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The variables of outer functions that the bodies name.
+    /// The variables of outer functions that the bodies name, and the lengths of arrays there.
     fn direct_needs(&self, nest: &Nest) -> FxHashMap<FnId, BTreeSet<ObjId>> {
         let mut needs: FxHashMap<FnId, BTreeSet<ObjId>> = FxHashMap::default();
         let mut seen: Vec<&NestedFn> = Vec::new();
@@ -216,11 +219,15 @@ impl<'a> Checker<'a> {
                     i = inner.exprs.end;
                     continue;
                 }
-                if let TExprKind::Object(obj) = self.prog.exprs[TExprId(i)].kind
-                    && self.owner(obj).is_some_and(|f| f != n.id)
-                {
-                    needs.entry(n.id).or_default().insert(obj);
-                }
+                let TExpr { ref kind, ty, .. } = self.prog.exprs[TExprId(i)];
+                let named = if let TExprKind::Object(obj) = *kind { Some(obj) } else { None };
+                // Whoever names an array may ask whether an index lies in it.
+                let length = match self.prog.types.get(ty.ty) {
+                    CType::Array(_, ArrayLen::Vla(vla)) => Some(self.prog.types.vlas[vla].len),
+                    _ => None,
+                };
+                let foreign = |obj: &ObjId| self.owner(*obj).is_some_and(|f| f != n.id);
+                needs.entry(n.id).or_default().extend(named.into_iter().chain(length).filter(foreign));
                 i += 1;
             }
             // Only the outermost of those seen can start at a given place inside a later one.
