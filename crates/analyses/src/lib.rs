@@ -24,6 +24,7 @@ pub mod observer;
 pub mod predicate;
 pub mod samples;
 pub mod sign;
+pub mod thresholds;
 pub mod trees;
 pub mod trie;
 pub mod values;

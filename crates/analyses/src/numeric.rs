@@ -5,6 +5,7 @@
 use crate::cells::Located;
 use crate::effects::{Effect, Effects, Source};
 use crate::live::Liveness;
+use crate::thresholds::groups;
 use crate::trees::{self, integer, machine};
 use palisade_cfa::wto::Graph;
 use palisade_cfa::*;
@@ -78,6 +79,18 @@ impl<'p> Numeric<'p> {
     #[must_use]
     pub fn forgetting(self, live: Liveness<'p>) -> Self {
         Numeric { live: Some(live), ..self }
+    }
+
+    /// The same in which the widening of a variable stops only at constants that it meets.
+    #[must_use]
+    pub fn stopping_where_variables_meet(mut self) -> Self {
+        if let NumericMerge::Widening { thresholds, .. } = &mut self.merge {
+            for (vars, values) in groups(self.program) {
+                let slots = vars.iter().flat_map(|v| self.effects.cells.of_var(*v));
+                thresholds.narrow_down(slots.map(Dim::int), values);
+            }
+        }
+        self
     }
 
     /// Globals have their initial values; everything else is unknown.
@@ -353,27 +366,6 @@ impl<'p> Numeric<'p> {
     pub fn constraints(&self, state: &Element) -> Vec<Vec<LinCons>> {
         state.0.to_constraints()
     }
-}
-
-/// Where widening may stop: the constants of a program or of one of its functions with their
-/// neighbours, and the ends of the types.
-pub fn thresholds(program: &Program, func: Option<FuncId>) -> num::Thresholds {
-    let mut values: Vec<i128> = vec![0];
-    for edge in program.edges.iter().filter(|e| func.is_none_or(|f| program.locs[e.src].func == f)) {
-        program.visit_op(&edge.op, &mut |used| {
-            if let Use::Expr(e) = used
-                && let Expr { kind: ExprKind::Int(bits), ty: Scalar::Int(t) } = &program.exprs[e]
-                && t.bits <= 64
-            {
-                let v = t.decode(*bits);
-                values.extend([v - 1, v, v + 1]);
-            }
-        });
-    }
-    for bits in [8u32, 16, 32, 64] {
-        values.extend([-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1]);
-    }
-    num::Thresholds::new(values.into_iter().map(|v| palisade_num::Rat::from(palisade_num::Int::from(v))), [])
 }
 
 impl AbstractDomain for Numeric<'_> {

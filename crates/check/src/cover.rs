@@ -2,13 +2,14 @@
 //!
 //! From the start and from every state of the set all loop-free paths are followed, one by one,
 //! with the known values put in, other bounds assumed and everything else arbitrary. Each must end at a loop
-//! head in a state of the set, or in nothing at all; none may end at an error.
+//! head in a state of the set, or in nothing at all; none may end at an error. Where the paths are too many, they
+//! become one wherever they meet.
 
 use crate::Rejection;
-use crate::court::Court;
+use crate::court::{Court, Juror};
 use crate::states::{Known, contradict, within};
 use palisade_cfa::{Graph, IntTy, LocId, Scalar, VarId};
-use palisade_encode::{Encoder, State};
+use palisade_encode::{Encoder, State, segment};
 use palisade_evidence::Cover;
 use palisade_logic::{Answer, Evaluator, Op, Solver, Term, Terms};
 use palisade_task::Task;
@@ -24,8 +25,13 @@ struct Checker<'t> {
 /// Terms are dropped after this many, so that memory stays bounded.
 const MANY_TERMS: usize = 2_000_000;
 
+/// Where paths have more steps together than this many times the edges of the program, or more of them than that need
+/// the solver, they are merged.
+const MANY_STEPS: usize = 4;
+const MANY_QUESTIONS: usize = 64;
+
 /// A symbolic state may stand for at most this many states of the set.
-const MAX_SPLIT: usize = 64;
+const MAX_SPLIT: usize = 1000;
 
 /// Checks a cover.
 pub fn check(task: &Task, cover: &Cover, court: &Court) -> Result<(), Rejection> {
@@ -39,7 +45,7 @@ pub fn check(task: &Task, cover: &Cover, court: &Court) -> Result<(), Rejection>
     let first = encoder.initial_state(&mut terms);
     let entry = task.body().entry;
     if checker.graph.is_loop_head(entry) {
-        checker.covered(&mut terms, &encoder, entry, &first)?;
+        checker.covered(&mut terms, &encoder, entry, &first, &mut court.solver())?;
     } else {
         checker.paths(&mut terms, &mut encoder, entry, first)?;
     }
@@ -116,40 +122,70 @@ impl Checker<'_> {
         start: LocId,
         state: State,
     ) -> Result<(), Rejection> {
+        // One solver for all, since paths share their beginnings.
+        let mut solver = self.court.solver();
         if self.task.is_end(start) {
-            return self.impossible(terms, &state);
+            return self.impossible(terms, &state, &mut solver);
         }
-        let mut todo = vec![(start, state)];
-        while let Some((loc, state)) = todo.pop() {
+        let (mut steps, mut questions) = (MANY_STEPS * self.task.program.edges.len(), MANY_QUESTIONS);
+        let mut todo = vec![(start, state.clone())];
+        while let Some((loc, current)) = todo.pop() {
             self.court.budget().check().map_err(|stop| Rejection::GaveUp(stop.to_string()))?;
+            if steps == 0 || questions == 0 {
+                return self.merged(terms, encoder, start, state);
+            }
+            steps -= 1;
             for &edge in self.task.program.locs[loc].out.iter().rev() {
-                let Some(mut next) = encoder.step(terms, &state, edge) else { continue };
-                learn(terms, &state, &mut next);
-                if next.path.len() > state.path.len() && contradict(terms, &next.path) {
+                let Some(mut next) = encoder.step(terms, &current, edge) else { continue };
+                learn(terms, &current, &mut next);
+                if contradict(terms, &next.path, current.path.len()) {
                     continue;
                 }
                 let dst = self.task.program.edges[edge].dst;
-                if self.task.is_end(dst) {
-                    self.impossible(terms, &next)?;
+                let asked = if self.task.is_end(dst) {
+                    self.impossible(terms, &next, &mut solver)?;
+                    true
                 } else if self.graph.is_loop_head(dst) {
-                    self.covered(terms, encoder, dst, &next)?;
+                    self.covered(terms, encoder, dst, &next, &mut solver)?
                 } else {
                     todo.push((dst, next));
-                }
+                    false
+                };
+                questions = questions.saturating_sub(usize::from(asked));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for all paths together.
+    fn merged(
+        &mut self,
+        terms: &mut Terms,
+        encoder: &mut Encoder<'_>,
+        start: LocId,
+        state: State,
+    ) -> Result<(), Rejection> {
+        let ends = segment::run(self.task, &self.graph, encoder, terms, start, state, self.court.budget());
+        for end in ends.map_err(|stop| Rejection::GaveUp(stop.to_string()))? {
+            if self.task.is_end(end.loc) {
+                self.impossible(terms, &end.state, &mut self.court.solver())?;
+            } else {
+                self.covered(terms, encoder, end.loc, &end.state, &mut self.court.solver())?;
             }
         }
         Ok(())
     }
 
     /// Every state at a loop head must be in the set. A symbolic state may stand for several of
-    /// them: its models are taken one by one until none is left.
+    /// them: its models are taken one by one until none is left. Tells whether the solver was needed.
     fn covered(
-        &mut self,
+        &self,
         terms: &mut Terms,
         encoder: &Encoder<'_>,
         loc: LocId,
         state: &State,
-    ) -> Result<(), Rejection> {
+        solver: &mut Juror<'_>,
+    ) -> Result<bool, Rejection> {
         let empty = Known::default();
         let known = self.known.get(&loc).unwrap_or(&empty);
         // Each list of variables with their types and terms.
@@ -161,17 +197,20 @@ impl Checker<'_> {
             if let (Some(types), Some(slots)) = (types, slots) {
                 let found: Option<Vec<u128>> = slots.iter().map(|&t| terms.value_of(t)?.to_u128()).collect();
                 if found.is_some_and(|bits| known.find(vars, &types, &bits).is_some()) {
-                    return Ok(());
+                    return Ok(false);
                 }
                 lists.push((vars, types, slots));
             }
         }
         let guard = state.guard(terms);
-        let mut solver = self.court.solver();
+        solver.push();
         solver.assert(terms, guard);
         for _ in 0..MAX_SPLIT {
             match solver.check(terms, &[]) {
-                Answer::Unsat => return Ok(()),
+                Answer::Unsat => {
+                    solver.pop();
+                    return Ok(true);
+                }
                 Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
                 Answer::Sat => {}
             }
@@ -200,9 +239,9 @@ impl Checker<'_> {
         Err(Rejection::GaveUp("a symbolic state stands for too many states".into()))
     }
 
-    fn impossible(&self, terms: &mut Terms, state: &State) -> Result<(), Rejection> {
+    fn impossible(&self, terms: &mut Terms, state: &State, solver: &mut Juror<'_>) -> Result<(), Rejection> {
         let guard = state.guard(terms);
-        match self.court.solver().check(terms, &[guard]) {
+        match solver.check(terms, &[guard]) {
             Answer::Unsat => Ok(()),
             Answer::Sat => Err(Rejection::Wrong("a reachable state is not covered".into())),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),

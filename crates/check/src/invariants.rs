@@ -4,6 +4,7 @@
 pub mod induction;
 
 use crate::Rejection;
+use crate::cone::Cone;
 use crate::court::{Court, Juror};
 use palisade_base::Stop;
 use palisade_cfa::verify::Subject;
@@ -12,7 +13,7 @@ use palisade_encode::{Encoder, State, instances, segment};
 use palisade_evidence::Invariants;
 use palisade_logic::{Answer, Solver, Term, Terms};
 use palisade_task::Task;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Conflicts that the question may take whether all facts hold at the end of a segment, or one of them, or that in
@@ -98,26 +99,50 @@ impl<'t> Checker<'t> {
         }
     }
 
+    /// Fails unless it is soon clear that a formula has no model, with what is known of its variables.
+    fn refuted_nearby(
+        &mut self,
+        goal: Term,
+        known: &Cone,
+        what: impl Fn() -> String,
+    ) -> Result<(), Rejection> {
+        let near = known.near(&self.terms, &[goal]);
+        if near.len() == known.all().len() {
+            return Err(Rejection::GaveUp("everything is nearby".into()));
+        }
+        let near = self.terms.and_all(near);
+        let goal = self.terms.and(goal, near);
+        self.refuted(goal, self.court.hasty_solver(CONFLICTS_TOGETHER), what)
+    }
+
     /// Fails unless all facts follow where a segment ends: together if that is easy, else one by one and in cases that
     /// together are all there is, where what is assumed simplifies the question most.
     fn entailed(
         &mut self,
         state: &State,
-        assumed: Term,
+        (assumed, known): (Term, &Cone),
         cases: &[Term],
         facts: &[Term],
         what: impl Fn() -> String,
     ) -> Result<(), Rejection> {
         let guard = state.guard(&mut self.terms);
+        // Most facts are about what the segment leaves alone.
+        let same: FxHashSet<Term> = known.all().iter().copied().collect();
+        let facts: Vec<Term> = facts.iter().flat_map(|&fact| self.terms.conjuncts(fact)).collect();
+        let facts: Vec<Term> = facts.into_iter().filter(|fact| !same.contains(fact)).collect();
         let given = self.terms.and(guard, assumed);
         let all = self.terms.and_all(facts.iter().copied());
         let not = self.terms.not(all);
+        let goal = self.terms.and(guard, not);
+        if self.refuted_nearby(goal, known, &what).is_ok() {
+            return Ok(());
+        }
         let together = self.terms.and(given, not);
         match self.refuted(together, self.court.hasty_solver(CONFLICTS_TOGETHER), &what) {
             Err(Rejection::GaveUp(_)) => {}
             settled => return settled,
         }
-        match self.entailed_one_by_one(given, cases, facts, &what) {
+        match self.entailed_one_by_one(given, cases, &facts, &what) {
             Err(Rejection::GaveUp(_)) => self.refuted(together, self.court.solver(), &what),
             settled => settled,
         }
@@ -170,12 +195,16 @@ impl<'t> Checker<'t> {
         let indices = instances(self.encoder.indices.take().unwrap_or_default(), &ghosts);
         let assumed = self.instances(start, &state, &indices);
         let cases = self.cases(&state, &indices);
+        let known = Cone::new(&self.terms, &[assumed]);
         for end in ends {
             if self.points.contains(&end.loc) {
                 let facts = self.facts(end.loc, &end.state);
-                self.entailed(&end.state, assumed, &cases, &facts, fail(end.loc))?;
+                self.entailed(&end.state, (assumed, &known), &cases, &facts, fail(end.loc))?;
             } else {
-                self.impossible(&end.state, assumed, fail(end.loc))?;
+                let guard = end.state.guard(&mut self.terms);
+                if self.refuted_nearby(guard, &known, fail(end.loc)).is_err() {
+                    self.impossible(&end.state, assumed, fail(end.loc))?;
+                }
             }
         }
         Ok(())

@@ -18,6 +18,7 @@
 //! For contracts of recursive functions the program is woven again ([`contracts`]) and the
 //! certificate about the woven one is checked.
 
+mod cone;
 pub mod court;
 pub mod cover;
 pub mod invariants;

@@ -84,26 +84,54 @@ impl Left {
     }
 }
 
-/// Whether comparisons of terms with constants on a path contradict each other: no state takes it then. It saves
-/// asking the solver at every branch; what it does not see, the solver sees where the path ends.
-pub fn contradict(terms: &Terms, path: &[Term]) -> bool {
+/// What a condition says if it compares a term with a constant.
+struct Comparison {
+    op: Op,
+    positive: bool,
+    term: Term,
+    /// Whether the term stands on the left.
+    left: bool,
+    constant: Term,
+}
+
+impl Comparison {
+    fn of(terms: &Terms, condition: Term) -> Option<Comparison> {
+        let (atom, positive) = match terms.as_not(condition) {
+            Some(atom) => (atom, false),
+            None => (condition, true),
+        };
+        let op = terms.op(atom);
+        if !matches!(op, Op::Eq | Op::Slt | Op::Ult) {
+            return None;
+        }
+        let (a, b) = (terms.args(atom)[0], terms.args(atom)[1]);
+        let (term, constant, left) = if terms.is_const(b) { (a, b, true) } else { (b, a, false) };
+        (!terms.is_bool(term)).then_some(Comparison { op, positive, term, left, constant })
+    }
+}
+
+/// Whether comparisons of terms with constants on a path contradict each other: no state takes it then. The part
+/// before `new` does not. It saves asking the solver at every branch; what it does not see, the solver sees where the
+/// path ends.
+pub fn contradict(terms: &Terms, path: &[Term], new: usize) -> bool {
     let mut all: Vec<Left> = Vec::new();
+    let news = path.get(new..).unwrap_or_default();
+    let about: Vec<Term> = news.iter().filter_map(|&c| Some(Comparison::of(terms, c)?.term)).collect();
+    if about.is_empty() {
+        return false;
+    }
     // What is not equal to a value counts where the value is at an end, so after the bounds.
     for unequal in [false, true] {
         for &condition in path {
-            let (atom, positive) = match terms.as_not(condition) {
-                Some(atom) => (atom, false),
-                None => (condition, true),
+            let Some(Comparison { op, positive, term, left, constant }) = Comparison::of(terms, condition)
+            else {
+                continue;
             };
-            let op = terms.op(atom);
-            if !matches!(op, Op::Eq | Op::Slt | Op::Ult) || (op == Op::Eq && !positive) != unequal {
+            if (op == Op::Eq && !positive) != unequal || !about.contains(&term) {
                 continue;
             }
-            let (a, b) = (terms.args(atom)[0], terms.args(atom)[1]);
-            let (term, constant, left) = if terms.is_const(b) { (a, b, true) } else { (b, a, false) };
             if let Some(value) = terms.value_of(constant).filter(|v| v.width() <= 64)
                 && let Some(bits) = value.to_u128()
-                && !terms.is_bool(term)
             {
                 let ty = |signed| IntTy { bits: value.width() as u16, signed };
                 let end = |signed: bool, bits: u128| ty(signed).decode(bits);

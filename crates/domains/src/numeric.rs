@@ -8,20 +8,24 @@ use crate::linear::{LinCons, LinExpr};
 use crate::linearize;
 use crate::machine::MachineInt;
 use palisade_num::{Int, Rat};
+use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Values and constraints at which widening should stop if it can: usually the constants and
 /// the guards of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     values: Vec<Rat>,
+    /// Those of dimensions that have fewer.
+    own: FxHashMap<Dim, Arc<[Rat]>>,
     constraints: Vec<LinCons>,
 }
 
 impl Thresholds {
     /// No thresholds: plain widening.
     pub fn none() -> Thresholds {
-        Thresholds { values: Vec::new(), constraints: Vec::new() }
+        Thresholds::new([], [])
     }
 
     /// Bounds that any variable may stop at, and constraints for relational domains.
@@ -29,15 +33,28 @@ impl Thresholds {
         values: impl IntoIterator<Item = Rat>,
         constraints: impl IntoIterator<Item = LinCons>,
     ) -> Thresholds {
-        let mut values: Vec<Rat> = values.into_iter().collect();
-        values.sort();
-        values.dedup();
-        Thresholds { values, constraints: constraints.into_iter().collect() }
+        let constraints = constraints.into_iter().collect();
+        Thresholds { values: ascending(values), own: FxHashMap::default(), constraints }
     }
 
-    /// The bounds, ascending.
+    /// From now on these dimensions may stop at these values alone.
+    pub fn narrow_down(
+        &mut self,
+        dims: impl IntoIterator<Item = Dim>,
+        values: impl IntoIterator<Item = Rat>,
+    ) {
+        let values: Arc<[Rat]> = ascending(values).into();
+        self.own.extend(dims.into_iter().map(|d| (d, Arc::clone(&values))));
+    }
+
+    /// All bounds that any dimension may stop at, ascending.
     pub fn values(&self) -> &[Rat] {
         &self.values
+    }
+
+    /// The bounds of a dimension, ascending.
+    pub fn of(&self, d: Dim) -> &[Rat] {
+        self.own.get(&d).map_or(&self.values, |own| own)
     }
 
     /// The constraints.
@@ -47,16 +64,24 @@ impl Thresholds {
 
     /// The tightest bounds on `d` by threshold values that an interval of its values respects.
     pub fn around(&self, d: Dim, range: &Interval) -> Vec<LinCons> {
+        let values = self.of(d);
         let lower = range.lo.as_ref().and_then(|lo| {
-            let n = self.values.partition_point(|t| *t <= lo.value);
-            (n > 0).then(|| LinCons::ge(d, LinExpr::constant(self.values[n - 1].clone())))
+            let n = values.partition_point(|t| *t <= lo.value);
+            (n > 0).then(|| LinCons::ge(d, LinExpr::constant(values[n - 1].clone())))
         });
         let upper = range.hi.as_ref().and_then(|hi| {
-            let n = self.values.partition_point(|t| *t < hi.value);
-            self.values.get(n).map(|t| LinCons::le(d, LinExpr::constant(t.clone())))
+            let n = values.partition_point(|t| *t < hi.value);
+            values.get(n).map(|t| LinCons::le(d, LinExpr::constant(t.clone())))
         });
         lower.into_iter().chain(upper).collect()
     }
+}
+
+fn ascending(values: impl IntoIterator<Item = Rat>) -> Vec<Rat> {
+    let mut values: Vec<Rat> = values.into_iter().collect();
+    values.sort();
+    values.dedup();
+    values
 }
 
 /// An abstract domain whose elements stand for sets of states, a state being a function from

@@ -105,13 +105,13 @@ impl<V: Value> Pointwise<V> {
     }
 
     /// Merges with a possibly different widening, join or narrowing per value.
-    fn merge(&self, other: &Self, single: Single, mut f: impl FnMut(&V, &V) -> V) -> Self {
+    fn merge(&self, other: &Self, single: Single, mut f: impl FnMut(Dim, &V, &V) -> V) -> Self {
         match (&self.map, &other.map) {
             (None, _) => other.clone(),
             (_, None) => self.clone(),
             (Some(a), Some(b)) => {
                 let map = a.merge(b, single, &mut |d, v, w| {
-                    let r = f(v, w);
+                    let r = f(d, v, w);
                     (!V::top(d).leq(&r)).then_some(r)
                 });
                 Pointwise { map: Some(map) }
@@ -125,9 +125,9 @@ impl<V: Value> Pointwise<V> {
         grew
     }
 
-    fn widen(&mut self, next: &Self, values: &[Rat]) -> bool {
+    fn widen(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
         // A threshold never lies strictly inside equal values, so the merge stays idempotent.
-        self.replace(self.merge(next, Single::Drop, |v, w| v.widen(w, values)))
+        self.replace(self.merge(next, Single::Drop, |d, v, w| v.widen(w, thresholds.of(d))))
     }
 }
 
@@ -145,7 +145,7 @@ impl<V: Value> Lattice for Pointwise<V> {
     }
 
     fn join_with(&mut self, other: &Self) -> bool {
-        self.replace(self.merge(other, Single::Drop, V::join))
+        self.replace(self.merge(other, Single::Drop, |_, v, w| v.join(w)))
     }
 
     fn meet_with(&mut self, other: &Self) {
@@ -163,7 +163,7 @@ impl<V: Value> Lattice for Pointwise<V> {
     }
 
     fn widen_with(&mut self, next: &Self) -> bool {
-        self.widen(next, &[])
+        self.widen(next, &Thresholds::none())
     }
 
     fn narrow_with(&mut self, next: &Self) {
@@ -304,7 +304,7 @@ impl<V: Value> NumericDomain for Pointwise<V> {
     fn widen_with_thresholds(&mut self, next: &Self, thresholds: &Thresholds) -> bool {
         let both = |c: &&LinCons| self.entails(c) && next.entails(c);
         let kept: Vec<LinCons> = thresholds.constraints().iter().filter(both).cloned().collect();
-        let grew = self.widen(next, thresholds.values());
+        let grew = self.widen(next, thresholds);
         kept.iter().for_each(|c| self.assume(c));
         grew
     }

@@ -137,9 +137,18 @@ fn between(task: &Task, run: &Run<'_>, pool: &mut Invariants, budget: &Budget) -
             })
             .collect();
         let Some(said) = said else { continue };
-        let cases: Vec<ExprId> = said.iter().map(|facts| pool.all(BinOp::And, facts)).collect();
-        let any = pool.all(BinOp::Or, &cases);
-        pool.at.push((loc, any));
+        if let [facts] = &said[..] {
+            pool.at.extend(facts.iter().map(|&fact| (loc, fact)));
+            // A place of which nothing is known is one, too.
+            if facts.is_empty() {
+                let anything = pool.int(IntTy::BOOL, 1);
+                pool.at.push((loc, anything));
+            }
+        } else {
+            let cases: Vec<ExprId> = said.iter().map(|facts| pool.all(BinOp::And, facts)).collect();
+            let any = pool.all(BinOp::Or, &cases);
+            pool.at.push((loc, any));
+        }
         edges = 0;
     }
     Ok(())

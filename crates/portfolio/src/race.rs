@@ -34,8 +34,8 @@ const TURN: Duration = Duration::from_millis(100);
 const FIRST: Duration = Duration::from_millis(20);
 /// A turn takes at most so many times its length, for who waits for somebody or finds the processors busy.
 const LATE: u32 = 4;
-/// How many turns the others wait for somebody who asks them to.
-const TURNS_ALONE: u32 = 40;
+/// How many turns the others wait for somebody who asks them to: as many as it had, within these bounds.
+const TURNS_ALONE: (u32, u32) = (5, 40);
 /// The stack of a thread: encoding recurses over the nesting of expressions, which the parser bounds.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -210,7 +210,9 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
                     rest(&mut all, Some(i));
                     all[i].state = State::Running;
                     all[i].budget.resume();
-                    alone = Some((i, TURNS_ALONE));
+                    let had = all[i].given.as_millis() / TURN.as_millis();
+                    let turns = u32::try_from(had).unwrap_or(u32::MAX).clamp(TURNS_ALONE.0, TURNS_ALONE.1);
+                    alone = Some((i, turns));
                 }
                 (Ok((_, Report::Alone)), Some(_)) => {}
                 (Err(_), Some((_, turns))) if *turns > 0 => *turns -= 1,

@@ -3,7 +3,8 @@
 
 use crate::live::Liveness;
 use crate::location::{Calls, Location};
-use crate::numeric::{Numeric, NumericMerge, thresholds};
+use crate::numeric::{Numeric, NumericMerge};
+use crate::thresholds::thresholds;
 use palisade_base::Budget;
 use palisade_cfa::LocId;
 use palisade_cpa::{Exploration, Halt, Limits, Product, ProductMerge, Status, order};
@@ -25,7 +26,9 @@ pub fn iterate<'t>(
     let merge = NumericMerge::Widening { delay, thresholds: thresholds(program, None) };
     let errors: Vec<LocId> = task.errors.iter().map(|e| e.loc).chain(task.cuts.iter().copied()).collect();
     let location = Location::new(program, Calls::StepOver, &errors);
-    let numeric = Numeric::new(program, &graph, context, merge).forgetting(Liveness::of(program, budget)?);
+    let numeric = Numeric::new(program, &graph, context, merge)
+        .stopping_where_variables_meet()
+        .forgetting(Liveness::of(program, budget)?);
     let initial = (location.initial(), numeric.initial());
     let product = Product::new(location, numeric).merging(ProductMerge::Agree);
     let mut run = Exploration::new(product, initial, ((), ()), order::weak_topological(program, &graph));

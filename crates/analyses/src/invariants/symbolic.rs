@@ -9,7 +9,7 @@
 use super::fixed_point;
 use crate::live::Liveness;
 use crate::location::Position;
-use crate::numeric::thresholds;
+use crate::thresholds::thresholds;
 use crate::trees::machine;
 use palisade_base::{Budget, Idx};
 use palisade_cfa::*;

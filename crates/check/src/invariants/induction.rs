@@ -6,6 +6,7 @@
 
 use super::{Checker, extended};
 use crate::Rejection;
+use crate::cone::Cone;
 use crate::court::{Court, Juror};
 use palisade_cfa::*;
 use palisade_encode::State;
@@ -27,7 +28,7 @@ pub fn check(task: &Task, k: u32, invariants: &Invariants, court: &Court) -> Res
     let mut solver = court.solver();
     let mut layer = vec![(task.body().entry, start)];
     for _ in 0..=k {
-        layer = checker.advance(layer, Some((&mut solver, &[], &mut Facts::new())))?;
+        layer = checker.advance(layer, Some((&mut solver, &Known::default(), &mut Facts::new())))?;
     }
     let mut needed = Facts::new();
     for head in checker.points.clone() {
@@ -37,25 +38,35 @@ pub fn check(task: &Task, k: u32, invariants: &Invariants, court: &Court) -> Res
         let mut layer = vec![(head, state)];
         for step in 0..=k {
             // Errors met before the last segment are assumed away: an end at an error goes nowhere.
-            let last = (step == k).then_some((&mut solver, &known[..], &mut needed));
+            let last = (step == k).then_some((&mut solver, &known, &mut needed));
             layer = checker.advance(layer, last)?;
         }
     }
     checker.inductive(needed)
 }
 
-/// A fact and the term that it is in some state.
-type Known = ((LocId, ExprId), Term);
+/// Facts, with the terms that they are in some state.
+#[derive(Default)]
+struct Known {
+    /// Conjunct by conjunct.
+    parts: Vec<((LocId, ExprId), Term)>,
+    cone: Cone,
+}
 
 /// A solver, the facts that may help it, and where those go that did.
-type Question<'q, 'c> = (&'q mut Juror<'c>, &'q [Known], &'q mut Facts);
+type Question<'q, 'c> = (&'q mut Juror<'c>, &'q Known, &'q mut Facts);
 
 impl<'t> Checker<'t> {
     /// What is said about a state at a location, one by one.
-    fn known(&mut self, loc: LocId, state: &State) -> Vec<Known> {
+    fn known(&mut self, loc: LocId, state: &State) -> Known {
         let facts = self.invariants.get(&loc).cloned().unwrap_or_default();
-        let term = |fact| ((loc, fact), self.encoder.cond(&mut self.terms, state, fact));
-        facts.into_iter().map(term).collect()
+        let mut parts = Vec::new();
+        for fact in facts {
+            let term = self.encoder.cond(&mut self.terms, state, fact);
+            parts.extend(self.terms.conjuncts(term).into_iter().map(|part| ((loc, fact), part)));
+        }
+        let cone = Cone::new(&self.terms, &parts.iter().map(|part| part.1).collect::<Vec<Term>>());
+        Known { parts, cone }
     }
 
     /// Fails unless a state with a further condition is empty, with the help of some facts.
@@ -71,10 +82,16 @@ impl<'t> Checker<'t> {
         if self.terms.bool_value(goal) == Some(false) {
             return Ok(());
         }
-        let assumptions: Vec<Term> = known.iter().map(|k| k.1).collect();
-        match solver.ask(&mut self.terms, goal, &assumptions) {
+        let near = known.cone.near(&self.terms, &[goal]);
+        let mut answer = solver.ask(&mut self.terms, goal, &near);
+        if answer.0 == Answer::Sat && near.len() < known.parts.len() {
+            answer = solver.ask(&mut self.terms, goal, known.cone.all());
+        }
+        match answer {
             (Answer::Unsat, core) => {
-                needed.extend(known.iter().filter(|(_, term)| core.contains(term)).map(|(fact, _)| *fact));
+                needed.extend(
+                    known.parts.iter().filter(|(_, term)| core.contains(term)).map(|(fact, _)| *fact),
+                );
                 Ok(())
             }
             (Answer::Sat, _) => Err(Rejection::Wrong(what())),
@@ -119,7 +136,7 @@ impl<'t> Checker<'t> {
             true => vec![End { loc: entry, state: start }],
             false => self.segment(entry, start)?,
         };
-        let mut sources = vec![(Vec::new(), ends, self.court.solver())];
+        let mut sources = vec![(Known::default(), ends, self.court.solver())];
         for head in self.points.clone() {
             let state = self.encoder.arbitrary_state(&mut self.terms);
             let known = self.known(head, &state);
@@ -133,7 +150,7 @@ impl<'t> Checker<'t> {
                     let holds = self.encoder.cond(&mut self.terms, &end.state, fact);
                     let fails = self.terms.not(holds);
                     let mut more = Facts::new();
-                    let mut question = (&mut *solver, &known[..], &mut more);
+                    let mut question = (&mut *solver, &*known, &mut more);
                     self.excluded(&mut question, &end.state, fails, || format!("the invariant at {loc}"))?;
                     todo.extend(more.into_iter().filter(|fact| needed.insert(*fact)));
                 }

@@ -156,12 +156,14 @@ fn make_variables(task: &mut Task, known_vars: usize) {
 /// Facts to try at cut points of the whole task: what reductions knew, and what evidence says. While a task is reduced,
 /// heads of loops move, and loops that do not matter go away: what is said of one location of a loop is tried at all its
 /// cut points and at those of the loops in it; where evidence says nothing, all that it says elsewhere; where nobody
-/// says anything, what is known elsewhere of variables that the loop does not assign.
+/// says anything, what is known elsewhere of variables that the loop does not assign. As long as evidence is `trusted`
+/// to stand where it belongs, nothing else is tried where it says something.
 pub fn spread(
     task: &Task,
     points: &BTreeSet<LocId>,
     known: &[(LocId, ExprId)],
     said: &[(LocId, ExprId)],
+    trusted: bool,
 ) -> Vec<(LocId, ExprId)> {
     let p = &task.program;
     let graph = p.analyse();
@@ -177,7 +179,8 @@ pub fn spread(
         };
         let mut here = facts_near(known);
         let nothing = here.is_empty();
-        let evidence = facts_near(said);
+        let own: Vec<ExprId> = said.iter().filter(|fact| fact.0 == point).map(|fact| fact.1).collect();
+        let evidence = if trusted && !own.is_empty() { own } else { facts_near(said) };
         if evidence.is_empty() {
             here.extend(said.iter().map(|fact| fact.1));
         }

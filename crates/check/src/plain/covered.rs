@@ -62,7 +62,8 @@ fn check_states(
     court: &Court,
 ) -> Result<bool, Rejection> {
     let at_states = states.iter().map(|s| s.0);
-    let (mut prover, facts) = Prover::new(&carried.task, at_states, &carried.known(reduced), &[], court);
+    let (mut prover, facts) =
+        Prover::new(&carried.task, at_states, &carried.known(reduced), &[], false, court);
     prover.encoder.alone = alone;
     let vars: BTreeSet<VarId> = known.values().flat_map(|k| k.lists()).flatten().copied().collect();
     let vars = vars.into_iter().collect();
@@ -202,7 +203,7 @@ impl Checker<'_> {
             for (dst, mut next) in self.prover.branches(loc, &state) {
                 let slots = self.prover.encoder.layout.sorts.len();
                 put_in(&self.prover.terms, state.path.len(), &mut next, slots);
-                if next.path.len() > state.path.len() && contradict(&self.prover.terms, &next.path) {
+                if contradict(&self.prover.terms, &next.path, state.path.len()) {
                     continue;
                 }
                 if self.known.contains_key(&dst) {

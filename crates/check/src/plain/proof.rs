@@ -8,6 +8,7 @@ use super::carry::{Carried, spread};
 use super::encoder::Encoder;
 use super::graph::Cuts;
 use super::state::{Home, State};
+use crate::cone::Cone;
 use crate::court::{Court, Juror};
 use palisade_cfa::*;
 use palisade_evidence::Invariants;
@@ -58,12 +59,14 @@ pub fn alone_at_first(
 }
 
 impl<'t> Prover<'t> {
-    /// Cuts the program at some locations, and where cycles need it. Gives the facts to try at the cut points, too.
+    /// Cuts the program at some locations, and where cycles need it. Gives the facts to try at the cut points, too; see
+    /// [`spread`].
     pub fn new(
         task: &'t Task,
         points: impl Iterator<Item = LocId>,
         known: &[(LocId, ExprId)],
         said: &[(LocId, ExprId)],
+        trusted: bool,
         court: &'t Court,
     ) -> (Self, Facts) {
         let mut terms = Terms::plain();
@@ -71,7 +74,7 @@ impl<'t> Prover<'t> {
         let encoder = Encoder::new(task, &more, &mut terms);
         let cuts = Cuts::new(task, points.collect());
         let mut facts = Facts::default();
-        for (loc, fact) in spread(task, &cuts.points, known, said) {
+        for (loc, fact) in spread(task, &cuts.points, known, said, trusted) {
             facts.at.entry(loc).or_default().push(fact);
         }
         (Prover { task, cuts, terms, encoder, court }, facts)
@@ -306,12 +309,14 @@ impl<'t> Prover<'t> {
                 let mut changed = false;
                 for (i, segment) in segments.iter().enumerate() {
                     for (loc, end) in &segment.ends {
+                        let mut dropped = false;
                         while self.drop_broken(&mut solvers[i], i == 0, segment, (*loc, end), facts)? {
-                            changed = true;
+                            dropped = true;
                         }
-                        if definitions(self, facts) != put_in {
+                        if dropped && definitions(self, facts) != put_in {
                             continue 'segments;
                         }
+                        changed |= dropped;
                     }
                 }
                 if !changed {
@@ -366,7 +371,7 @@ impl<'t> Prover<'t> {
         &mut self,
         solver: &mut Juror<'_>,
         mut end: State,
-        mut conditions: Vec<Term>,
+        conditions: Vec<Term>,
         loc: LocId,
         facts: &Facts,
     ) -> Result<Option<Vec<ExprId>>, Rejection> {
@@ -375,14 +380,14 @@ impl<'t> Prover<'t> {
             return Ok(None);
         }
         let truths = self.truths(&mut end, &here);
-        let all = self.terms.and_all(truths.iter().copied());
-        conditions.push(self.terms.not(all));
-        conditions.push(end.guard(&mut self.terms));
-        let goal = self.terms.and_all(conditions);
-        if self.terms.bool_value(goal) == Some(false) {
-            return Ok(None);
-        }
-        match solver.check(&mut self.terms, &[goal]) {
+        // Most facts are about what the segment leaves alone.
+        let known = Cone::new(&self.terms, &conditions);
+        let same: BTreeSet<Term> = known.all().iter().copied().collect();
+        let parts: Vec<Term> = truths.iter().flat_map(|&truth| self.terms.conjuncts(truth)).collect();
+        let all = self.terms.and_all(parts.into_iter().filter(|part| !same.contains(part)));
+        let not = self.terms.not(all);
+        let guard = end.guard(&mut self.terms);
+        match self.check_near(solver, &[not, guard], &known) {
             Answer::Unsat => Ok(None),
             Answer::Unknown(why) => Err(Rejection::GaveUp(why.to_string())),
             Answer::Sat => {
@@ -403,6 +408,24 @@ impl<'t> Prover<'t> {
         }
     }
 
+    /// Whether a question has a model in which conditions hold; first only those that share variables with it.
+    fn check_near(&mut self, solver: &mut Juror<'_>, question: &[Term], known: &Cone) -> Answer {
+        let near = known.near(&self.terms, question);
+        let all = near.len() == known.all().len();
+        let mut answer = Answer::Sat;
+        for conditions in [&near[..], known.all()].into_iter().take(if all { 1 } else { 2 }) {
+            let goal = self.terms.and_all(question.iter().chain(conditions).copied());
+            if self.terms.bool_value(goal) == Some(false) {
+                return Answer::Unsat;
+            }
+            answer = solver.check(&mut self.terms, &[goal]);
+            if answer != Answer::Sat {
+                break;
+            }
+        }
+        answer
+    }
+
     /// Facts of a location are no longer said there.
     pub fn drop_facts(&self, broken: &[ExprId], from: LocId, loc: LocId, facts: &mut Facts) {
         for fact in broken {
@@ -415,10 +438,17 @@ impl<'t> Prover<'t> {
     /// Facts exclude the errors at the ends of all segments.
     fn sufficient(&mut self, segments: &[Segment], facts: &Facts) -> Result<(), Rejection> {
         for (i, segment) in segments.iter().enumerate() {
+            let assumed = self.assumed(i == 0, segment, facts);
+            let known = Cone::new(&self.terms, &assumed);
             for (loc, end) in segment.ends.iter().filter(|(loc, _)| self.task.is_end(*loc)) {
-                let assumed = self.assumed(i == 0, segment, facts);
-                let assumed = self.terms.and_all(assumed);
-                self.impossible(end, assumed, || format!("an error at {loc} from {}", segment.start))?;
+                let guard = end.guard(&mut self.terms);
+                match self.check_near(&mut self.solver(), &[guard], &known) {
+                    Answer::Unsat => {}
+                    Answer::Sat => {
+                        return Err(Rejection::Wrong(format!("an error at {loc} from {}", segment.start)));
+                    }
+                    Answer::Unknown(why) => return Err(Rejection::GaveUp(why.to_string())),
+                }
             }
         }
         Ok(())
@@ -473,8 +503,8 @@ impl<'t> Prover<'t> {
     }
 }
 
-/// Checks invariants, or a proof by k-induction that they help: with the program cut where they stand, or else at
-/// the heads of the loops in which they stand. While a task is reduced, a head may move behind copies that the next
+/// Checks invariants, or a proof by k-induction that they help: as they stand, then with each at all cut points of its
+/// loop, with the program cut where they stand, or else at the heads of the loops in which they stand. While a task is reduced, a head may move behind copies that the next
 /// operations need, about which the facts say nothing.
 pub fn check(
     reduced: &Task,
@@ -489,9 +519,9 @@ pub fn check(
     let heads: BTreeSet<LocId> = points.iter().map(|&loc| graph.innermost_loop(loc).unwrap_or(loc)).collect();
     let known = carried.known(reduced);
     let ghosts: Vec<VarId> = invariants.ghosts().collect();
-    let proved = |points: &BTreeSet<LocId>, alone: bool| {
+    let proved = |points: &BTreeSet<LocId>, trusted: bool, alone: bool| {
         let (mut prover, mut facts) =
-            Prover::new(&carried.task, points.iter().copied(), &known, &said, court);
+            Prover::new(&carried.task, points.iter().copied(), &known, &said, trusted, court);
         prover.encoder.alone = alone;
         facts.ghosts.clone_from(&ghosts);
         let segments = prover.weed(&mut facts)?;
@@ -501,9 +531,15 @@ pub fn check(
         }
         Ok(prover.encoder.gave_away.get())
     };
-    let cut_at = |points: &BTreeSet<LocId>| alone_at_first(&carried.task, |alone| proved(points, alone));
-    match cut_at(&points) {
-        Err(wrong @ Rejection::Wrong(_)) if heads != points => cut_at(&heads).or(Err(wrong)),
+    let cut_at = |points: &BTreeSet<LocId>, trusted: bool| {
+        alone_at_first(&carried.task, |alone| proved(points, trusted, alone))
+    };
+    let mut result = cut_at(&points, true);
+    if matches!(result, Err(Rejection::Wrong(_))) {
+        result = cut_at(&points, false);
+    }
+    match result {
+        Err(wrong @ Rejection::Wrong(_)) if heads != points => cut_at(&heads, false).or(Err(wrong)),
         result => result,
     }
 }

@@ -39,7 +39,7 @@ fn check_bounds(
     court: &Court,
 ) -> Result<bool, Rejection> {
     let (mut prover, mut facts) =
-        Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), &[], court);
+        Prover::new(&carried.task, bounds.keys().copied(), &carried.known(reduced), &[], false, court);
     prover.encoder.alone = alone;
     let mut search = Search::new(prover, bounds);
     let initial = search.prover.encoder.initial(&mut search.prover.terms)?;
@@ -67,7 +67,7 @@ pub fn check_only_run(source: &Arc<Program>, court: &Court) -> Result<(), Reject
     loop {
         let task = Task::whole(source, recursion, MAX_EDGES);
         let task = task.map_err(|error| Rejection::GaveUp(error.to_string()))?;
-        let (prover, _) = Prover::new(&task, std::iter::empty(), &[], &[], court);
+        let (prover, _) = Prover::new(&task, std::iter::empty(), &[], &[], false, court);
         let bounds = prover.cuts.points.iter().map(|&point| (point, u32::MAX)).collect();
         let mut search = Search { only_run: true, ..Search::new(prover, bounds) };
         let initial = search.prover.encoder.initial(&mut search.prover.terms)?;

@@ -489,7 +489,7 @@ impl<'p> Abstraction<'p> {
 
     /// Where widening may stop.
     pub fn thresholds(&self) -> palisade_domains::Thresholds {
-        palisade_analyses::numeric::thresholds(self.program, None)
+        palisade_analyses::thresholds::thresholds(self.program, None)
     }
 }
 
