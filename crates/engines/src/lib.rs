@@ -45,7 +45,7 @@ pub trait Engine {
 
     /// What it finds in a fixed number of steps that take next to no time. All engines are asked before any of them
     /// runs, so that who finds what is easily found does not depend on the machine.
-    fn first_look(&self, _task: &Task, _budget: &Budget) -> Option<Outcome> {
+    fn first_look(&self, _task: &Task, _board: &Board, _budget: &Budget) -> Option<Outcome> {
         None
     }
 

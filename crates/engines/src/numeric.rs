@@ -31,15 +31,16 @@ impl Engine for AbstractInterpretation {
         self.domain.name
     }
 
-    /// Intervals are through a short program with loops at once, and what they say is the easiest to read.
-    fn first_look(&self, task: &Task, budget: &Budget) -> Option<Outcome> {
+    /// Intervals are through a program with loops soon, others will want to know what they say, and that is the easiest
+    /// to read.
+    fn first_look(&self, task: &Task, board: &Board, budget: &Budget) -> Option<Outcome> {
         let program = &task.program;
-        let cheap = self.domain.name == Domain::interval().name && program.edges.len() <= LONG;
+        let cheap = self.domain.name == Domain::interval().name && program.edges.len() <= CHEAP;
         if !cheap || program.analyse().loop_heads(program.entry).next().is_none() {
             return None;
         }
-        let found = fixed_point(task, &self.domain, self.delay, budget).ok()?;
-        found.open.is_empty().then(|| Outcome::Proof(Certificate::Invariants(found.invariants)))
+        let found = board.fixed_point(self.domain.name, task, &self.domain, self.delay, budget).ok()?;
+        found.open.is_empty().then(|| Outcome::Proof(Certificate::Invariants(found.invariants.clone())))
     }
 
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome {
@@ -83,6 +84,9 @@ pub struct FixedPoint {
 
 /// Joins at a loop head before widening starts there, unless there is a reason for more.
 pub const DELAY: u32 = 2;
+
+/// Intervals have a first look at programs of up to so many edges.
+const CHEAP: usize = 4_000;
 
 /// A program of more edges has invariants also between its loop heads, so that its proof is checked piece by piece.
 const LONG: usize = 400;

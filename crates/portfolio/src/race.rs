@@ -35,7 +35,7 @@ const FIRST: Duration = Duration::from_millis(20);
 /// A turn takes at most so many times its length, for who waits for somebody or finds the processors busy.
 const LATE: u32 = 4;
 /// How many turns the others wait for somebody who asks them to: as many as it had, within these bounds.
-const TURNS_ALONE: (u32, u32) = (5, 40);
+const TURNS_ALONE: (u32, u32) = (10, 40);
 /// The stack of a thread: encoding recurses over the nesting of expressions, which the parser bounds.
 const STACK_BYTES: usize = 64 << 20;
 

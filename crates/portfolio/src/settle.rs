@@ -266,7 +266,7 @@ fn run(
             let board = if share { &boards[number] } else { &own };
             let Some(alone) = alone else {
                 let nothing = || Outcome::Unknown(String::new());
-                let outcome = engine.first_look(task, turn).unwrap_or_else(nothing);
+                let outcome = engine.first_look(task, board, turn).unwrap_or_else(nothing);
                 return accept(property, task, outcome, steps, &Court::new(budget));
             };
             let outcome = engine.run(task, board, turn, &|note| {

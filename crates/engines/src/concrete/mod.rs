@@ -69,7 +69,7 @@ impl Engine for Concrete {
     }
 
     /// The only run, if it is short, or else the beginning of the first round.
-    fn first_look(&self, task: &Task, budget: &Budget) -> Option<Outcome> {
+    fn first_look(&self, task: &Task, _: &Board, budget: &Budget) -> Option<Outcome> {
         let (runs, steps) = ROUNDS[0];
         match the_only_run(task, runs * steps, budget) {
             Some(Outcome::Unknown(_)) => None,
