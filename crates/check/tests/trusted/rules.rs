@@ -421,6 +421,56 @@ fn covers_are_left_by_nothing() {
     refused(&chosen, &cover(&chosen, "x", &[0, 1, 3]));
 }
 
+/// The same where paths through a loop are too many to follow each.
+#[test]
+fn covers_of_many_paths() {
+    let body = |bad: u32| {
+        let choices: String =
+            (0..10).map(|i| format!("if (__VERIFIER_nondet_int()) y |= {}; else z += y; ", 1 << i)).collect();
+        let pass = format!(
+            "int y = 0, z = 0; {choices} if (x == 7 || (y == {bad} && z > -1)) reach_error(); x = y & 3;"
+        );
+        task("", &format!("int x = 0; while (__VERIFIER_nondet_int()) {{ {pass} }}"))
+    };
+    let right = body(1024);
+    accepted(&right, &cover(&right, "x", &[0, 1, 2, 3]));
+    accepted(&right, &ranges(&right, "x", &[(0, 2), (3, 6)]));
+    for left in [&[0, 1, 2][..], &[0, 1, 3], &[0, 2, 3]] {
+        refused(&right, &cover(&right, "x", left));
+    }
+    let wrong = body(1023);
+    refused(&wrong, &cover(&wrong, "x", &[0, 1, 2, 3]));
+}
+
+/// Facts about what an error does not depend on exclude it if they contradict each other.
+#[test]
+fn facts_that_contradict_each_other() {
+    let body = |never: u32| {
+        let inner = "while (__VERIFIER_nondet_int()) { if (y == 7) reach_error(); y++; }";
+        task(
+            "",
+            &format!(
+                "int x = __VERIFIER_nondet_int(), y = 0; if (x < 0 || x > 5) return 0;
+                 while (__VERIFIER_nondet_int()) {{ x = x < 0 || x >= 5 ? 0 : x + 1; if (x == {never}) {{ {inner} }} }}"
+            ),
+        )
+    };
+    let invariants = |task: &Task| {
+        let mut pool = facts(task, &[("x", CmpOp::Le, 5)]);
+        let (x, never) = (pool.var(&task.program, named(task, "x")), pool.int(IntTy::I32, 9));
+        let fact = pool.expr(Scalar::BOOL, ExprKind::Cmp(CmpOp::Eq, x, never));
+        let inner = *heads(task).last().expect("there are two loops");
+        pool.at.push((inner, fact));
+        pool
+    };
+    let right = body(9);
+    accepted(&right, &Certificate::Invariants(invariants(&right)));
+    accepted(&right, &induction(1, invariants(&right)));
+    let wrong = body(3);
+    refused(&wrong, &Certificate::Invariants(invariants(&wrong)));
+    refused(&wrong, &induction(1, invariants(&wrong)));
+}
+
 /// The same for states that leave a choice between values.
 #[test]
 fn covers_by_bounds_are_left_by_nothing() {

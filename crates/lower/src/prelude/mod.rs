@@ -46,8 +46,8 @@ const FILES: [(&str, &str); 10] = [
 /// Declarations of the operations that units use.
 const OPERATIONS: &str = "void $assume(int); void $check_freeable(const void *); void $check_free(int); \
     unsigned long $object_size(const void *); void $readable(const void *, unsigned long); \
-    void $writable(const void *, unsigned long); void $apart(const void *, const void *, unsigned long); void $scramble(void *, unsigned long); \
-    void $set_errno(void); void $maybe_errno(void); void $unmodelled(void); \
+    void $writable(const void *, unsigned long); void $apart(const void *, const void *, unsigned long); \
+    void $scramble(void *, unsigned long); void $set_errno(void); void $maybe_errno(void); void $unmodelled(void); \
     int $unknown_int(void); unsigned $unknown_uint(void); long $unknown_long(void); \
     unsigned long $unknown_ulong(void); unsigned long $unknown_size(void); long $unknown_ssize(void); \
     long long $unknown_llong(void); double $unknown_double(void); float $unknown_float(void); \
