@@ -35,9 +35,9 @@ impl Engine for AbstractInterpretation {
     /// to read.
     fn first_look(&self, task: &Task, board: &Board, budget: &Budget) -> Option<Outcome> {
         let program = &task.program;
-        let cheap = self.domain.name == Domain::interval().name
-            && program.edges.len() <= CHEAP.0
-            && program.vars.len() <= CHEAP.1;
+        let follows = |place: &Place| matches!(place.base, Base::Deref(_));
+        let most = if program.places.iter().any(follows) { LONG } else { CHEAP };
+        let cheap = self.domain.name == Domain::interval().name && program.edges.len() <= most;
         if !cheap || program.analyse().loop_heads(program.entry).next().is_none() {
             return None;
         }
@@ -87,8 +87,8 @@ pub struct FixedPoint {
 /// Joins at a loop head before widening starts there, unless there is a reason for more.
 pub const DELAY: u32 = 2;
 
-/// Intervals have a first look at programs of up to so many edges and variables.
-const CHEAP: (usize, usize) = (4_000, 400);
+/// Intervals have a first look at programs of up to so many edges, if these follow no pointers.
+const CHEAP: usize = 4_000;
 
 /// A program of more edges has invariants also between its loop heads, so that its proof is checked piece by piece.
 const LONG: usize = 400;
