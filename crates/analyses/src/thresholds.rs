@@ -26,6 +26,9 @@ pub(crate) fn groups(program: &Program) -> Vec<(Vec<VarId>, Vec<Rat>)> {
     let elsewhere = program.vars.len();
     let mut sets = Sets((0..=elsewhere).collect());
     let mut constants: Vec<(usize, i128)> = Vec::new();
+    for (var, _) in program.vars.iter_enumerated().filter(|(_, v)| matches!(v.kind, VarKind::Param(_))) {
+        sets.unite(var.index(), elsewhere);
+    }
     for edge in &program.edges {
         let (mut members, mut here) = (Vec::new(), Vec::new());
         if matches!(edge.op, Op::Call { .. } | Op::Return { .. }) {

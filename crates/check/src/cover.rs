@@ -142,16 +142,12 @@ impl Checker<'_> {
                     continue;
                 }
                 let dst = self.task.program.edges[edge].dst;
-                let asked = if self.task.is_end(dst) {
-                    self.impossible(terms, &next, &mut solver)?;
-                    true
-                } else if self.graph.is_loop_head(dst) {
-                    self.covered(terms, encoder, dst, &next, &mut solver)?
+                if self.task.is_end(dst) || self.graph.is_loop_head(dst) {
+                    let asked = self.arrives(terms, encoder, dst, &next, &mut solver)?;
+                    questions = questions.saturating_sub(usize::from(asked));
                 } else {
                     todo.push((dst, next));
-                    false
-                };
-                questions = questions.saturating_sub(usize::from(asked));
+                }
             }
         }
         Ok(())
@@ -167,13 +163,26 @@ impl Checker<'_> {
     ) -> Result<(), Rejection> {
         let ends = segment::run(self.task, &self.graph, encoder, terms, start, state, self.court.budget());
         for end in ends.map_err(|stop| Rejection::GaveUp(stop.to_string()))? {
-            if self.task.is_end(end.loc) {
-                self.impossible(terms, &end.state, &mut self.court.solver())?;
-            } else {
-                self.covered(terms, encoder, end.loc, &end.state, &mut self.court.solver())?;
-            }
+            self.arrives(terms, encoder, end.loc, &end.state, &mut self.court.solver())?;
         }
         Ok(())
+    }
+
+    /// Where paths end: nothing may arrive at an error, and only states of the set at a loop head. Tells whether the
+    /// solver was needed.
+    fn arrives(
+        &self,
+        terms: &mut Terms,
+        encoder: &Encoder<'_>,
+        loc: LocId,
+        state: &State,
+        solver: &mut Juror<'_>,
+    ) -> Result<bool, Rejection> {
+        if self.task.is_end(loc) {
+            self.impossible(terms, state, solver)?;
+            return Ok(true);
+        }
+        self.covered(terms, encoder, loc, state, solver)
     }
 
     /// Every state at a loop head must be in the set. A symbolic state may stand for several of

@@ -185,15 +185,16 @@ impl<'t> Checker<'t> {
         .map_err(gave_up)
     }
 
-    /// Follows one segment and asks for the invariants at its ends.
-    fn inductive_from(&mut self, start: LocId, state: State) -> Result<(), Rejection> {
+    /// Follows one segment from states in which something holds, and asks for the invariants at its ends.
+    fn inductive_from(&mut self, start: LocId, state: State, holds: Term) -> Result<(), Rejection> {
         let fail = |loc: LocId| move || format!("the segment from {start} to {loc}");
         self.encoder.indices = (!self.ghosts.is_empty()).then(Vec::new);
         let ends = self.segment(start, state.clone())?;
         let ghosts = self.ghosts.iter().filter_map(|&g| self.encoder.layout().register(g));
         let ghosts: Vec<Term> = ghosts.map(|slot| state.slots.get(slot)).collect();
         let indices = instances(self.encoder.indices.take().unwrap_or_default(), &ghosts);
-        let assumed = self.instances(start, &state, &indices);
+        let instances = self.instances(start, &state, &indices);
+        let assumed = self.terms.and(holds, instances);
         let cases = self.cases(&state, &indices);
         let known = Cone::new(&self.terms, &[assumed]);
         for end in ends {
@@ -272,13 +273,14 @@ pub fn check(task: &Task, invariants: &Invariants, court: &Court) -> Result<(), 
         let bad = checker.terms.not(holds);
         checker.impossible(&start, bad, || "the entry".into())?;
     } else {
-        checker.inductive_from(entry, start)?;
+        let anything = checker.terms.tru();
+        checker.inductive_from(entry, start, anything)?;
     }
     for head in checker.points.clone() {
-        let mut state = checker.encoder.arbitrary_state(&mut checker.terms);
+        let state = checker.encoder.arbitrary_state(&mut checker.terms);
         let holds = checker.invariant(head, &state);
-        if state.assume(&checker.terms, holds) {
-            checker.inductive_from(head, state)?;
+        if checker.terms.bool_value(holds) != Some(false) {
+            checker.inductive_from(head, state, holds)?;
         }
     }
     Ok(())

@@ -43,8 +43,8 @@ pub trait Engine {
     /// board; `progress` receives short notes about where the engine stands.
     fn run(&self, task: &Task, board: &Board, budget: &Budget, progress: &Progress<'_>) -> Outcome;
 
-    /// What it finds in a fixed number of steps that take next to no time. All engines are asked before any of them
-    /// runs, so that who finds what is easily found does not depend on the machine.
+    /// What it finds soon, in steps of which the task alone says how many they are. All engines are asked before any of
+    /// them runs, so that who finds what is easily found does not depend on the machine.
     fn first_look(&self, _task: &Task, _board: &Board, _budget: &Budget) -> Option<Outcome> {
         None
     }

@@ -504,8 +504,8 @@ impl<'t> Prover<'t> {
 }
 
 /// Checks invariants, or a proof by k-induction that they help: as they stand, then with each at all cut points of its
-/// loop, with the program cut where they stand, or else at the heads of the loops in which they stand. While a task is reduced, a head may move behind copies that the next
-/// operations need, about which the facts say nothing.
+/// loop, with the program cut where they stand, or else at the heads of the loops in which they stand. While a task is
+/// reduced, a head may move behind copies that the next operations need, about which the facts say nothing.
 pub fn check(
     reduced: &Task,
     carried: &Carried,
