@@ -1,10 +1,10 @@
 //! Several computations race, and share the processors by turns.
 //!
 //! Each has a thread of its own. As many as there are processors run at a time; the others wait in the
-//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. All have a short turn first, one
-//! after the other, so that what is easily found is found by the same one every time. Then turns are given by stride
-//! scheduling: the next is who had the least time in relation to its weight. Who goes on after its turn pays for
-//! that, too. A processor is rather left alone than given to who already had its share: time limits are about
+//! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. Those who often settle a task at
+//! once have a short turn first, one after the other, so that what is easily found is found by the same one every
+//! time. Then turns are given by stride scheduling: the next is who had the least time in relation to its weight. Who
+//! goes on after its turn pays for that, too. A processor is rather left alone than given to who already had its share: time limits are about
 //! processor time, and there may be many to share it. Who is about to finish may ask the others to wait.
 
 use palisade_base::{Budget, Stop};
@@ -23,7 +23,7 @@ pub struct Runner<'a, T> {
     pub name: &'a str,
     /// Its share of the time in relation to the others'.
     pub weight: u32,
-    /// Those who have more of this have their first turn before others.
+    /// Those who have any of this have their first turn before others, those who have more the earlier.
     pub at_once: u32,
     /// What it does.
     pub work: Work<'a, T>,
@@ -137,7 +137,8 @@ impl<T> Racer<'_, T> {
     /// for others must not keep them from running.
     fn price(&self) -> f64 {
         let used = self.meter.time().unwrap_or_default().max(self.given);
-        (used + TURN).as_secs_f64() / self.weight
+        let turn = if self.is_new() { FIRST } else { TURN };
+        (used + turn).as_secs_f64() / self.weight
     }
 }
 
@@ -232,16 +233,19 @@ pub fn race<T: Send>(runners: Vec<Runner<'_, T>>, budget: &Budget) -> (Option<T>
     (result, all.iter().map(|r| r.meter.time().unwrap_or(r.given)).collect())
 }
 
-/// Whose turn is next: those who never had one, and then who pays least.
+/// Whose turn is next: those who may settle it at once, and then who pays least.
 fn next<T>(all: &[Racer<'_, T>]) -> Option<usize> {
     let numbered = || all.iter().enumerate();
-    let new = numbered().filter(|(_, r)| r.is_new());
     // Of equals the heaviest, then the first.
-    let first = new.min_by(|(_, a), (_, b)| b.at_once.cmp(&a.at_once).then(b.weight.total_cmp(&a.weight)));
-    let waiting =
-        || numbered().filter(|(_, r)| matches!(r.state, State::Waiting)).map(|(i, r)| (i, r.price()));
-    let first = first.map(|(i, _)| i);
-    first.or_else(|| waiting().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i))
+    let heavier = |a: &Racer<'_, T>, b: &Racer<'_, T>| b.weight.total_cmp(&a.weight);
+    let at_once = numbered().filter(|(_, r)| r.is_new() && r.at_once > 0);
+    let first = at_once.min_by(|(_, a), (_, b)| b.at_once.cmp(&a.at_once).then(heavier(a, b)));
+    let cheapest = || {
+        let ready = numbered().filter(|(_, r)| matches!(r.state, State::New(..) | State::Waiting));
+        let priced = ready.map(|(i, r)| (i, r, r.price()));
+        priced.min_by(|(_, a, of_a), (_, b, of_b)| of_a.total_cmp(of_b).then(heavier(a, b))).map(|(i, ..)| i)
+    };
+    first.map(|(i, _)| i).or_else(cheapest)
 }
 
 /// Whether it would also be the next if there were one processor only, and who runs had had its turn.
