@@ -32,8 +32,11 @@ impl Lowerer<'_> {
             };
         }
         match self.contracts.get(name).map(|contract| &contract.meaning) {
-            // Calls of these are no calls: only something odd leads here.
-            Some(Meaning::Operation | Meaning::Scan) => Effect::Unmodelled,
+            // Calls of operations and of source are no calls of these: only something odd leads here, like a
+            // declaration with other widths than the library's.
+            Some(Meaning::Operation | Meaning::Scan | Meaning::Source | Meaning::Alternatives(_)) => {
+                Effect::Unmodelled
+            }
             _ => self.contracts.effect(name).unwrap_or(Effect::Pure),
         }
     }
@@ -46,8 +49,7 @@ impl Lowerer<'_> {
             // Otherwise the name is used for something else, or in a way that the source does not fit.
             Some(contract) => match contract.meaning {
                 Meaning::Operation | Meaning::Scan => true,
-                _ if contract.effect().is_some() => self.fits(f, contract),
-                _ => self.library.instead.contains_key(&f),
+                _ => self.library.instead.contains_key(&f) || self.fits(f, contract),
             },
             None => {
                 name.starts_with(['$', '.'])

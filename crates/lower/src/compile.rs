@@ -5,7 +5,7 @@ use crate::link::{lower_linked, with_deep_stack};
 use crate::options::Options;
 use crate::prelude::{self, Unit};
 use palisade_base::{Diagnostic, FileId, Idx, SourceMap};
-use palisade_c_syntax::ast::{Arithmetic, ExprKind, Item, TranslationUnit};
+use palisade_c_syntax::ast::{Arithmetic, ExprKind, FunctionDef, Item, Storage, TranslationUnit};
 use palisade_c_syntax::{Interner, Symbol, parse, parse_annotated};
 use palisade_c_types::check_program;
 use palisade_cfa::{DataModel, Program};
@@ -116,8 +116,10 @@ fn add_library(
         found
     };
     let mut used = vec![false; names.len()];
-    for unit in &*units {
+    for unit in &mut *units {
         mark_used(unit, &mut used);
+        let known = |name: Symbol| !find(names.name(name), false).is_empty();
+        leave_to_library(unit, names, known);
     }
     let mut library_from = u32::MAX;
     // Functions that the program has itself are not looked for.
@@ -183,6 +185,29 @@ pub(crate) fn plain_name(name: &str) -> &str {
     }
     let Some(rest) = name.strip_prefix("__builtin_") else { return name };
     rest.strip_prefix("__").and_then(|r| r.strip_suffix("_chk")).unwrap_or(rest)
+}
+
+/// Removes the definitions of headers that are for inlining only (`extern inline` as GNU C89 means it) and stand for
+/// functions that the library has: there they call the function itself by another name.
+fn leave_to_library(unit: &mut TranslationUnit, names: &Interner, known: impl Fn(Symbol) -> bool) {
+    let declarations = unit.items.iter().filter_map(|item| match item {
+        Item::Declaration(id) => Some(&unit.decls[*id].declarators),
+        _ => None,
+    });
+    let declared = declarations.flatten().filter_map(|d| d.declarator.name.map(|name| name.name));
+    let declared: FxHashSet<Symbol> = declared.filter(|&name| known(name)).collect();
+    let is_for_inlining = |def: &FunctionDef| {
+        let attrs = [&def.specs.attrs, &def.declarator.attrs, &def.attrs].into_iter().flatten();
+        let storage = def.specs.storage == Some(Storage::Extern);
+        storage && def.specs.inline && attrs.into_iter().any(|a| names.name(a.name) == "gnu_inline")
+    };
+    unit.items.retain(|item| match item {
+        Item::Function(def) => {
+            let replaced = def.declarator.name.is_some_and(|name| declared.contains(&name.name));
+            !(replaced && is_for_inlining(def))
+        }
+        _ => true,
+    });
 }
 
 fn mark_used(unit: &TranslationUnit, used: &mut [bool]) {

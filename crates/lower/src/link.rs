@@ -221,21 +221,33 @@ impl Library {
     }
 }
 
-/// Whether two function types pass the same machine values.
-fn same_machine_type(typed: &TypedProgram, a: CTypeId, b: CTypeId) -> bool {
+/// Whether a function may be called as it is declared: it is given the same machine values, and what is returned is
+/// among what it returns. Whether integers have a sign does not matter to who passes them in a register.
+fn same_machine_type(typed: &TypedProgram, declared: CTypeId, defined: CTypeId) -> bool {
     let types = &typed.types;
-    let (Some(a), Some(b)) = (types.callable_sig(a), types.callable_sig(b)) else { return false };
+    let (Some(a), Some(b)) = (types.callable_sig(declared), types.callable_sig(defined)) else {
+        return false;
+    };
     let (a, b) = (types.sig(a), types.sig(b));
+    let bits = |ty: CTypeId| types.int_ty(ty).map(|t| t.bits);
     let same = |x: CTypeId, y: CTypeId| match (types.get(x), types.get(y)) {
         (CType::Void, CType::Void) | (CType::Ptr(_), CType::Ptr(_)) => true,
         (CType::Float(x), CType::Float(y)) => x == y,
         (CType::Record(_), CType::Record(_)) => {
             types.size_of(x).is_some() && types.size_of(x) == types.size_of(y)
         }
-        _ => types.int_ty(x).is_some() && types.int_ty(x) == types.int_ty(y),
+        _ => {
+            let (x, y) = (types.int_ty(x), types.int_ty(y));
+            x.is_some()
+                && (x == y || x.map(|t| t.bits) == y.map(|t| t.bits) && x.is_some_and(|t| t.bits >= 32))
+        }
     };
     // Without a prototype the arguments are fitted to the parameters at each call.
     let params = !a.prototype && a.params.is_empty()
         || a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(&x, &y)| same(x, y));
-    params && (a.variadic == b.variadic || !a.prototype) && same(a.ret, b.ret)
+    let part = match types.get(a.ret) {
+        CType::Void => true,
+        _ => bits(a.ret).zip(bits(b.ret)).is_some_and(|(part, whole)| part >= 32 && part <= whole),
+    };
+    params && (a.variadic == b.variadic || !a.prototype) && (part || same(a.ret, b.ret))
 }

@@ -29,7 +29,10 @@ fn a_loop_that_looks_at_all_its_cases_is_no_state_machine() {
     let variables = copies(200, "int x@ = 0;");
     let steps = copies(200, "if (x@ < 10) x@++;");
     let checks = copies(200, "if (x@ > 10) reach_error();");
-    assert_eq!(class(&format!("{variables} while (__VERIFIER_nondet_int()) {{ {steps} }} {checks}")), Class::Loop);
+    assert_eq!(
+        class(&format!("{variables} while (__VERIFIER_nondet_int()) {{ {steps} }} {checks}")),
+        Class::Loop
+    );
 }
 
 #[test]

@@ -96,6 +96,17 @@ impl Checker<'_> {
                     format!("the attribute `{name}` is not supported: write out the layout it asks for");
                 self.error(attr.span, &text);
             }
+            // What stands there runs without a call.
+            "section" if self.attr_text(attr).is_some_and(|name| runs_by_itself(&name)) => {
+                let text = "code of this section runs before or after `main`: use the attributes `constructor` and \
+                            `destructor`";
+                self.error(attr.span, text);
+            }
+            name @ ("ifunc" | "weakref") => {
+                let text =
+                    format!("the attribute `{name}` is not supported: call the function that it stands for");
+                self.error(attr.span, &text);
+            }
             "noreturn" => out.noreturn = true,
             "transparent_union" => out.transparent_union = true,
             "weak" => out.weak = true,
@@ -156,11 +167,17 @@ impl Checker<'_> {
 
     /// The symbol that a string argument spells, if the program uses it at all.
     fn attr_string(&mut self, attr: &Attribute) -> Option<Symbol> {
+        let text = self.attr_text(attr)?;
+        self.names.lookup(&text)
+    }
+
+    /// A string argument.
+    fn attr_text(&self, attr: &Attribute) -> Option<String> {
         use palisade_c_syntax::ast::{ExprKind, StringUnits};
         let AttrArg::Expr(e) = *attr.args.first()? else { return None };
         let ExprKind::Str(s) = self.unit.exprs[e].kind else { return None };
         let StringUnits::Bytes(bytes) = &self.unit.strings[s].units else { return None };
-        self.names.lookup(std::str::from_utf8(bytes).ok()?)
+        Some(std::str::from_utf8(bytes).ok()?.to_owned())
     }
 
     fn mode(&self, name: &str) -> Option<Mode> {
@@ -229,4 +246,10 @@ impl Checker<'_> {
             Mode::Form(form) => self.types().of_form(form),
         }
     }
+}
+
+/// Whether the run-time calls what stands in a section.
+fn runs_by_itself(section: &str) -> bool {
+    let tables = [".preinit_array", ".init_array", ".fini_array", ".ctors", ".dtors"];
+    matches!(section, ".init" | ".fini") || tables.iter().any(|t| section.starts_with(t))
 }

@@ -818,3 +818,118 @@ int $gettimeofday(long *to, void *zone)
     }
     return to == 0 ? 0 : $tell_time(to, 1000000);
 }
+
+//@ gethostname
+// A name that is too long is cut off, and that is an error.
+void $fill_some(void *, unsigned long);
+int $gethostname(char *to, unsigned long n)
+{
+    $fill_some(to, n);
+    if ($unknown_int()) {
+        $set_errno();
+        return -1;
+    }
+    return 0;
+}
+
+//@ nanosleep clock_nanosleep
+// What is left of the time is told only to who is woken up early.
+int $clock_nanosleep(int clock, int flags, const void *time, void *rest)
+{
+    $readable(time, 2 * sizeof(long));
+    if ($unknown_int() == 0)
+        return 0;
+    if (rest != 0 && $unknown_int()) {
+        $writable(rest, 2 * sizeof(long));
+        $scramble(rest, 2 * sizeof(long));
+        return 4;
+    }
+    return $unknown_int() ? 22 : 4;
+}
+int $nanosleep(const void *time, void *rest)
+{
+    int error = $clock_nanosleep(0, 0, time, rest);
+    if (error == 0)
+        return 0;
+    $set_errno();
+    return -1;
+}
+
+//@ error error_at_line error_message_count error_print_progname
+unsigned $error_message_count;
+void (*$error_print_progname)(void);
+void $direct_vsyslog(int, const char *, __builtin_va_list);
+static void $tell(int status, const char *format, __builtin_va_list list)
+{
+    if ($error_print_progname != 0)
+        $error_print_progname();
+    $direct_vsyslog(0, format, list);
+    $error_message_count++;
+    if (status != 0)
+        __builtin_exit(status);
+}
+void $error(int status, int code, const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $tell(status, format, list);
+    __builtin_va_end(list);
+}
+void $error_at_line(int status, int code, const char *file, unsigned line, const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $tell(status, format, list);
+    __builtin_va_end(list);
+}
+
+//@ err errx verr verrx
+void $direct_vsyslog(int, const char *, __builtin_va_list);
+void $verr(int status, const char *format, __builtin_va_list list)
+{
+    if (format != 0)
+        $direct_vsyslog(0, format, list);
+    __builtin_exit(status);
+}
+void $verrx(int status, const char *format, __builtin_va_list list)
+{
+    $verr(status, format, list);
+}
+void $err(int status, const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $verr(status, format, list);
+}
+void $errx(int status, const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $verr(status, format, list);
+}
+
+//@ warn warnx vwarn vwarnx
+void $direct_vsyslog(int, const char *, __builtin_va_list);
+void $vwarn(const char *format, __builtin_va_list list)
+{
+    if (format != 0)
+        $direct_vsyslog(0, format, list);
+}
+void $vwarnx(const char *format, __builtin_va_list list)
+{
+    $vwarn(format, list);
+}
+void $warn(const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $vwarn(format, list);
+    __builtin_va_end(list);
+}
+void $warnx(const char *format, ...)
+{
+    __builtin_va_list list;
+    __builtin_va_start(list, format);
+    $vwarn(format, list);
+    __builtin_va_end(list);
+}

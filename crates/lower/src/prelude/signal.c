@@ -226,7 +226,7 @@ int $gsignal(int number)
     return $raise(number);
 }
 
-//@ pause sigsuspend sigwait sigwaitinfo sigtimedwait setitimer timer_create sigqueue ualarm alarm
+//@ pause sigsuspend sigwait sigwaitinfo sigtimedwait setitimer timer_create ualarm alarm
 // A signal arrives later, or is waited for.
 int $signal_caught(int number);
 unsigned $alarm(unsigned seconds)
@@ -279,11 +279,6 @@ int $setitimer(int which, const void *new, void *old)
     return 0;
 }
 int $timer_create(int clock, void *event, void *timer)
-{
-    $unmodelled();
-    return 0;
-}
-int $sigqueue(int process, int number, void *value)
 {
     $unmodelled();
     return 0;
