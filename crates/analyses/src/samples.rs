@@ -34,8 +34,12 @@ pub struct Runs<'p> {
 impl<'p> Runs<'p> {
     /// So many runs of a program, which may take so many steps together, and a few more.
     pub fn new(program: &'p Program, number: u64, steps: u64, budget: &Budget) -> Self {
-        let config =
-            Config { step_limit: STEPS, memory_limit: MEMORY, budget: Some(budget.clone()), trace_cap: None };
+        let config = Config {
+            step_limit: STEPS,
+            memory_limit: MEMORY,
+            budget: Some(budget.clone()),
+            ..Config::default()
+        };
         let interp = Interp::new(program, config);
         Runs { interp, budget: budget.clone(), number, made: 0, left: steps }
     }

@@ -58,6 +58,7 @@ pub fn replay(
         trace_cap: Some(TRACE_CAP),
         budget: Some(budget.clone()),
         memory_limit: 1 << 30,
+        ..Config::default()
     };
     let run = Interp::new(program, config).run(&mut forced(bug), &mut Discard);
     match run.outcome {

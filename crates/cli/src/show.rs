@@ -82,7 +82,8 @@ pub fn run(args: &RunArgs) -> u8 {
     let arguments: Vec<&[u8]> =
         std::iter::once(&name).chain(&args.args).map(|argument| argument.as_bytes()).collect();
     let mut values = Arguments::new(program, &arguments, values);
-    let run = Interp::new(program, Config::default()).run(&mut values, &mut Streams);
+    let run = Interp::new(program, Config { approximate: true, ..Config::default() })
+        .run(&mut values, &mut Streams);
     match run.outcome {
         Outcome::Exit(status) => return status as u8,
         Outcome::Abort => eprintln!("aborted"),

@@ -56,12 +56,21 @@ pub struct Config {
     pub trace_cap: Option<usize>,
     /// Looked at now and then.
     pub budget: Option<Budget>,
+    /// Whether results of functions like `sin`, whose last digits differ between libraries, are taken from the
+    /// platform's own. Otherwise a run goes no further than these.
+    pub approximate: bool,
 }
 
 impl Default for Config {
-    /// No step limit, 2 GB of memory, no recording.
+    /// No step limit, 2 GB of memory, no recording, and nothing that another library may see otherwise.
     fn default() -> Self {
-        Config { step_limit: u64::MAX, memory_limit: 2 << 30, trace_cap: None, budget: None }
+        Config {
+            step_limit: u64::MAX,
+            memory_limit: 2 << 30,
+            trace_cap: None,
+            budget: None,
+            approximate: false,
+        }
     }
 }
 

@@ -32,7 +32,7 @@ fn programs_do_what_gcc_makes_of_them() {
     for file in &files {
         let want = with_gcc(file, &[], scratch).expect("the programs are short");
         let (program, map) = lowered(file, &[], &Options::default());
-        let config = Config { step_limit: 100_000_000, ..Config::default() };
+        let config = Config { step_limit: 100_000_000, approximate: true, ..Config::default() };
         let (run, output) = interpreted(&program, config);
         let have = as_result(&run, &output);
         if have != want {
@@ -96,7 +96,7 @@ fn compiled_code_agrees_with_its_slow_twin() {
         let (program, map) = lowered(&file, &[], &Options::default());
         let mut inputs = Arguments::new(&program, &[b"program"], Listed::default());
         let mut twin = Twin { program: &program, pending: None, compared: 0 };
-        let config = Config { step_limit: 1_000_000, ..Config::default() };
+        let config = Config { step_limit: 1_000_000, approximate: true, ..Config::default() };
         let run = Interp::new(&program, config).run_observed(&mut inputs, &mut Discard, &mut twin);
         let ended = matches!(run.outcome, Outcome::Exit(_) | Outcome::StepLimit);
         assert!(ended, "{}: {}", file.display(), explain(&program, &map, &run));

@@ -98,7 +98,7 @@ fn the_only_run(task: &Task, steps: u64, budget: &Budget) -> Option<Outcome> {
 }
 
 fn config(step_limit: u64, budget: &Budget) -> Config {
-    Config { step_limit, memory_limit: 256 << 20, trace_cap: None, budget: Some(budget.clone()) }
+    Config { step_limit, memory_limit: 256 << 20, budget: Some(budget.clone()), ..Config::default() }
 }
 
 fn counterexample(record: &Record) -> Counterexample {

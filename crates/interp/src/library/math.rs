@@ -1,6 +1,7 @@
 //! Floating-point functions. `float` and `double` go to the platform's own library; of the `long
 //! double` functions those with exact results (roots, rounding) are exact, the others are
-//! computed as `double`.
+//! computed as `double`. C does not say how exact the others are ([`is_certain`] tells which
+//! results no library sees otherwise), and compilers compute some while they compile.
 
 use super::Call;
 use crate::code::{ResultTy, Slot};
@@ -78,6 +79,66 @@ fn kind(math: Math) -> Kind {
     }
 }
 
+/// How many floating-point arguments a function of the platform has.
+fn arity(kind: Kind) -> usize {
+    match kind {
+        Kind::One(..) => 1,
+        Kind::Two(..) => 2,
+        Kind::Fma => 3,
+        _ => 0,
+    }
+}
+
+/// Whether the result is the same everywhere: it is computed exactly, or the arguments are special.
+fn is_certain(math: Math, format: FloatTy, arguments: &[u128]) -> bool {
+    let values = arguments.iter().map(|&bits| scalar::convert(Scalar::Float(format), F64, bits, 64));
+    let values: Vec<f64> = values.map(|bits| f64::from_bits(bits as u64)).collect();
+    let back = |value: &f64| scalar::convert(F64, Scalar::Float(format), value.to_bits().into(), 64);
+    let exact_arguments =
+        values.iter().zip(arguments).all(|(value, &bits)| back(value) == bits || value.is_nan());
+    let special = |x: f64| x.is_nan() || x == 0.0 || x.is_infinite();
+    match (math, &values[..]) {
+        (Math::Fmod | Math::Remainder, _) => exact_arguments,
+        // Which of two zeros is the smaller is open.
+        (Math::Fmin | Math::Fmax, &[x, y]) => {
+            exact_arguments && (x != 0.0 || y != 0.0 || back(&x) == back(&y))
+        }
+        (Math::Fma | Math::Fdim, _) => format != FloatTy::F80,
+        (Math::Pow, &[x, y]) => {
+            exact_arguments && (special(x) || special(y) || x == 1.0 || exact_power(x, y, format))
+        }
+        (Math::Hypot, &[x, y]) => exact_arguments && (special(x) || special(y)),
+        // An angle, but for that of the positive axis.
+        (Math::Atan2, &[y, x]) => x.is_nan() || y.is_nan() || (y == 0.0 && x.is_sign_positive() && x != 0.0),
+        (Math::Exp | Math::Exp2 | Math::Expm1 | Math::Sinh | Math::Tanh | Math::Cbrt | Math::Asinh, &[x]) => {
+            special(x)
+        }
+        (Math::Cosh | Math::Sin | Math::Cos | Math::Tan | Math::Asin | Math::Atanh, &[x]) => special(x),
+        (Math::Log | Math::Log2 | Math::Log10, &[x]) => special(x) || x <= 1.0 && (x < 0.0 || x == 1.0),
+        (Math::Log1p, &[x]) => special(x) || x <= -1.0,
+        (Math::Acosh, &[x]) => x.is_nan() || x <= 1.0 || x.is_infinite(),
+        (Math::Acos, &[x]) => x.is_nan() || x.abs() > 1.0 || x == 1.0,
+        (Math::Atan, &[x]) => x.is_nan() || x == 0.0,
+        _ => true,
+    }
+}
+
+/// Whether a power is a product that needs no rounding: a small multiple of the possible error away from any other.
+fn exact_power(x: f64, y: f64, format: FloatTy) -> bool {
+    if y.fract() != 0.0 || !(1.0..=64.0).contains(&y) {
+        return false;
+    }
+    let mut product = 1.0;
+    for _ in 0..y as u32 {
+        let next = product * x;
+        if f64::mul_add(product, x, -next) != 0.0 || !next.is_normal() {
+            return false;
+        }
+        product = next;
+    }
+    format != FloatTy::F32 || f64::from(product as f32) == product && (product as f32).is_normal()
+}
+
 /// The IEEE remainder: `x` less the multiple of `y` nearest to it, ties to even multiples.
 fn remainder(x: f64, y: f64) -> f64 {
     if !x.is_finite() || y == 0.0 || y.is_nan() {
@@ -119,6 +180,12 @@ pub(super) fn run(call: &mut Call<'_, '_>, math: Math, format: FloatTy) -> Step<
     let wide = |bits: u128| scalar::convert(ty, F80, bits, 64);
     let narrow = |bits: u128| scalar::convert(F80, ty, bits, 64);
     let double = |bits: u128| f64::from_bits(scalar::convert(ty, F64, bits, 64) as u64);
+    if !call.m.config.approximate {
+        let arguments: Vec<u128> = (0..arity(kind(math))).map(|i| raw(call, i)).collect();
+        if !is_certain(math, format, &arguments) {
+            return call.unsupported("the result of");
+        }
+    }
     let bits = match kind(math) {
         Kind::One(f, d) => match format {
             FloatTy::F32 => f(f32::from_bits(x as u32)).to_bits().into(),

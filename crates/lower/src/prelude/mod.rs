@@ -30,13 +30,17 @@
 use rustc_hash::FxHashSet;
 
 /// The source files, by name.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 14] = [
     ("string.c", include_str!("string.c")),
     ("stdlib.c", include_str!("stdlib.c")),
     ("ctype.c", include_str!("ctype.c")),
     ("math.c", include_str!("math.c")),
     ("stdio.c", include_str!("stdio.c")),
     ("posix.c", include_str!("posix.c")),
+    ("report.c", include_str!("report.c")),
+    ("search.c", include_str!("search.c")),
+    ("time.c", include_str!("time.c")),
+    ("pthread.c", include_str!("pthread.c")),
     ("wchar.c", include_str!("wchar.c")),
     ("signal.c", include_str!("signal.c")),
     ("complex.c", include_str!("complex.c")),

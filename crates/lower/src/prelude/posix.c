@@ -233,9 +233,14 @@ void $descriptor_closed(void)
 {
     $closed = 1;
 }
+int *$__errno_location(void);
 int $close(int fd)
 {
-    if (fd < 0 || $unknown_int() != 0) {
+    if (fd < 0) {
+        *$__errno_location() = 9;
+        return -1;
+    }
+    if ($unknown_int() != 0) {
         $set_errno();
         return -1;
     }
@@ -307,51 +312,6 @@ char *$getcwd(char *to, unsigned long n)
     to[0] = '/';
     $fill_string(to + 1, n - 1);
     return to;
-}
-
-//@ strftime
-void $fill_string(char *to, unsigned long n);
-unsigned long $strftime(char *to, unsigned long n, const char *format, const void *tm)
-{
-    unsigned long k = $opaque_ulong();
-    $readable(tm, sizeof(long) == 8 ? 56 : 44);
-    if (n == 0)
-        return 0;
-    if (k >= n) {
-        $writable(to, n);
-        $scramble(to, n);
-        return 0;
-    }
-    $writable(to, k + 1);
-    $scramble(to, k);
-    to[k] = 0;
-    return k;
-}
-
-//@ strptime
-unsigned long $strlen(const char *s);
-char *$strptime(const char *s, const char *format, void *tm)
-{
-    unsigned long k = $opaque_ulong();
-    unsigned long n = $strlen(s);
-    $writable(tm, sizeof(long) == 8 ? 56 : 44);
-    $scramble(tm, sizeof(long) == 8 ? 56 : 44);
-    return k > n ? 0 : (char *)s + k;
-}
-
-//@ time
-long $time(long *to)
-{
-    long t = $unknown_long();
-    if (to)
-        *to = t;
-    return t;
-}
-
-//@ difftime
-double $difftime(long a, long b)
-{
-    return (double)a - (double)b;
 }
 
 //@ opendir fdopendir
@@ -486,258 +446,6 @@ unsigned short $ntohs(unsigned short x)
     return __builtin_bswap16(x);
 }
 
-//@ lfind
-void *$lfind(const void *key, const void *base, unsigned long *n, unsigned long size,
-             int (*compare)(const void *, const void *))
-{
-    unsigned long i;
-    for (i = 0; i < *n; i++)
-        if (compare(key, (const char *)base + i * size) == 0)
-            return (char *)base + i * size;
-    return 0;
-}
-
-//@ lsearch
-void *$lfind(const void *key, const void *base, unsigned long *n, unsigned long size,
-             int (*compare)(const void *, const void *));
-void *$lsearch(const void *key, void *base, unsigned long *n, unsigned long size,
-               int (*compare)(const void *, const void *))
-{
-    char *found = $lfind(key, base, n, size, compare);
-    if (found)
-        return found;
-    found = (char *)base + *n * size;
-    __builtin_memcpy(found, key, size);
-    *n = *n + 1;
-    return found;
-}
-
-//@ tsearch
-struct $node { const void *key; struct $node *left, *right; };
-void *$tsearch(const void *key, void **root, int (*compare)(const void *, const void *))
-{
-    struct $node **at = (struct $node **)root;
-    struct $node *node;
-    if (at == 0)
-        return 0;
-    while (*at != 0) {
-        int c = compare(key, (*at)->key);
-        if (c == 0)
-            return *at;
-        at = c < 0 ? &(*at)->left : &(*at)->right;
-    }
-    node = $malloc(sizeof *node);
-    node->key = key;
-    node->left = 0;
-    node->right = 0;
-    *at = node;
-    return node;
-}
-
-//@ tfind
-struct $node { const void *key; struct $node *left, *right; };
-void *$tfind(const void *key, void *const *root, int (*compare)(const void *, const void *))
-{
-    struct $node *at;
-    if (root == 0)
-        return 0;
-    at = *(struct $node **)root;
-    while (at != 0) {
-        int c = compare(key, at->key);
-        if (c == 0)
-            return at;
-        at = c < 0 ? at->left : at->right;
-    }
-    return 0;
-}
-
-//@ insque remque
-struct $link { struct $link *next, *prev; };
-void $insque(void *item, void *after)
-{
-    struct $link *e = item;
-    struct $link *p = after;
-    if (p == 0) {
-        e->next = 0;
-        e->prev = 0;
-        return;
-    }
-    e->next = p->next;
-    e->prev = p;
-    if (p->next)
-        p->next->prev = e;
-    p->next = e;
-}
-void $remque(void *item)
-{
-    struct $link *e = item;
-    if (e->next)
-        e->next->prev = e->prev;
-    if (e->prev)
-        e->prev->next = e->next;
-}
-
-//@ pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
-// With one thread a lock is free or held by the caller, who waits for ever if it is not a recursive one. Where
-// kinds stand is what the initialisers of the headers say.
-struct $mutex { int held; unsigned count; int owner; int kind[7]; };
-static int $kind(struct $mutex *m)
-{
-    $writable(m, sizeof(long) == 8 ? 40 : 24);
-    return m->kind[sizeof(long) == 8 ? 1 : 0] & 3;
-}
-int $pthread_mutex_init(struct $mutex *m, const int *attr)
-{
-    __builtin_memset(m, 0, sizeof(long) == 8 ? 40 : 24);
-    m->kind[sizeof(long) == 8 ? 1 : 0] = attr ? *attr : 0;
-    return 0;
-}
-int $pthread_mutex_destroy(struct $mutex *m)
-{
-    $kind(m);
-    return m->held ? 16 : 0;
-}
-int $pthread_mutex_trylock(struct $mutex *m)
-{
-    int kind = $kind(m);
-    if (!m->held)
-        m->held = 1;
-    else if (kind == 1)
-        m->count++;
-    else
-        return 16;
-    return 0;
-}
-int $pthread_mutex_lock(struct $mutex *m)
-{
-    int kind = $kind(m);
-    if ($pthread_mutex_trylock(m) == 0)
-        return 0;
-    $assume(kind == 2);
-    return 35;
-}
-int $pthread_mutex_unlock(struct $mutex *m)
-{
-    int kind = $kind(m);
-    if (!m->held)
-        return kind == 1 || kind == 2 ? 1 : 0;
-    if (m->count > 0)
-        m->count--;
-    else
-        m->held = 0;
-    return 0;
-}
-
-//@ pthread_mutexattr_init pthread_mutexattr_destroy pthread_mutexattr_settype
-int $pthread_mutexattr_init(int *attr)
-{
-    *attr = 0;
-    return 0;
-}
-int $pthread_mutexattr_destroy(int *attr)
-{
-    *attr = -1;
-    return 0;
-}
-int $pthread_mutexattr_settype(int *attr, int kind)
-{
-    if (kind < 0 || kind > 3)
-        return 22;
-    *attr = kind;
-    return 0;
-}
-
-//@ pthread_cond_init pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
-int $pthread_cond_init(void *c, const void *attr)
-{
-    $writable(c, 48);
-    return 0;
-}
-int $pthread_cond_destroy(void *c)
-{
-    $writable(c, 48);
-    return 0;
-}
-int $pthread_cond_signal(void *c)
-{
-    $writable(c, 48);
-    return 0;
-}
-int $pthread_cond_broadcast(void *c)
-{
-    $writable(c, 48);
-    return 0;
-}
-
-//@ pthread_attr_init pthread_attr_destroy
-int $pthread_attr_init(void *attr)
-{
-    $writable(attr, sizeof(long) == 8 ? 56 : 36);
-    $scramble(attr, sizeof(long) == 8 ? 56 : 36);
-    return 0;
-}
-int $pthread_attr_destroy(void *attr)
-{
-    $writable(attr, sizeof(long) == 8 ? 56 : 36);
-    return 0;
-}
-
-//@ pthread_once
-int $pthread_once(int *once, void (*f)(void))
-{
-    if (*once == 0) {
-        *once = 2;
-        f();
-    }
-    return 0;
-}
-
-//@ pthread_self
-unsigned long $pthread_self(void)
-{
-    static unsigned long self;
-    if (self == 0) {
-        self = $unknown_ulong();
-        if (self == 0)
-            self = 1;
-    }
-    return self;
-}
-
-//@ pthread_equal
-int $pthread_equal(unsigned long a, unsigned long b)
-{
-    return a == b;
-}
-
-//@ pthread_key_create pthread_key_delete pthread_getspecific pthread_setspecific
-static void *$values[1024];
-static unsigned $keys;
-int $pthread_key_create(unsigned *key, void (*destroy)(void *))
-{
-    if ($keys == 1024)
-        return 11;
-    *key = $keys;
-    $values[$keys] = 0;
-    $keys++;
-    return 0;
-}
-int $pthread_key_delete(unsigned key)
-{
-    return key < $keys ? 0 : 22;
-}
-void *$pthread_getspecific(unsigned key)
-{
-    return key < $keys ? $values[key] : 0;
-}
-int $pthread_setspecific(unsigned key, const void *value)
-{
-    if (key >= $keys)
-        return 22;
-    $values[key] = (void *)value;
-    return 0;
-}
-
 //@ getpid
 int $getpid(void)
 {
@@ -766,57 +474,68 @@ int $uname(char *to)
     return 0;
 }
 
-//@ gmtime localtime
-// Both use one object. What they compute is not computed here.
-static void *$broken_down(const long *t)
+//@ lseek lseek64
+// A place that is counted from the start is the one that is asked for; of the others nobody keeps count.
+long $lseek(int fd, long place, int from)
 {
-    static long tm[7];
-    $readable(t, sizeof *t);
-    if ($opaque_int() == 0) {
-        $set_errno();
-        return 0;
-    }
-    $scramble(tm, sizeof(long) == 8 ? 56 : 44);
-    return tm;
-}
-void *$gmtime(const long *t)
-{
-    return $broken_down(t);
-}
-void *$localtime(const long *t)
-{
-    return $broken_down(t);
-}
-
-//@ clock_gettime gettimeofday
-// Clocks go on: what a second question gives depends on the first answer.
-static int $tell_time(long *to, long parts)
-{
-    static int asked;
-    long part = asked ? $opaque_long() : $unknown_long();
-    asked = 1;
-    to[0] = $unknown_long();
-    // No clock is set to a time before 1970.
-    if (to[0] < 0)
-        to[0] = 0;
-    to[1] = part < 0 || part >= parts ? 0 : part;
-    return 0;
-}
-int $clock_gettime(int clock, long *to)
-{
-    if ($unknown_int() != 0) {
+    if (fd < 0 || $unknown_int() != 0) {
         $set_errno();
         return -1;
     }
-    return $tell_time(to, 1000000000);
+    return from == 0 && place >= 0 ? place : $opaque_long();
 }
-int $gettimeofday(long *to, void *zone)
+long $lseek64(int fd, long place, int from)
 {
-    if (zone != 0) {
-        $writable(zone, 8);
-        $scramble(zone, 8);
+    return $lseek(fd, place, from);
+}
+
+//@ poll
+// Of each entry only what happened changes.
+struct $polled { int fd; short events, happened; };
+int $poll(struct $polled *all, unsigned long n, int timeout)
+{
+    unsigned long i;
+    int ready = 0;
+    if ($unknown_int()) {
+        $set_errno();
+        return -1;
     }
-    return to == 0 ? 0 : $tell_time(to, 1000000);
+    for (i = 0; i < n; i++) {
+        all[i].happened = 0;
+        // An error, a hang-up, or a descriptor that is not open is told though nobody asks.
+        if (all[i].fd >= 0 && $unknown_int()) {
+            all[i].happened = (short)$unknown_int() & (all[i].events | 0x38);
+            ready += all[i].happened != 0;
+        }
+    }
+    return ready;
+}
+
+//@ select
+// What is ready is among what was asked about.
+static int $ready(int n, unsigned char *set)
+{
+    int i, ready = 0;
+    for (i = 0; set != 0 && i < n; i++)
+        if (set[i / 8] >> i % 8 & 1) {
+            if ($unknown_int())
+                ready++;
+            else
+                set[i / 8] &= (unsigned char)~(1 << i % 8);
+        }
+    return ready;
+}
+int $select(int n, void *r, void *w, void *e, void *timeout)
+{
+    if (n < 0 || n > 1024 || $unknown_int()) {
+        $set_errno();
+        return -1;
+    }
+    if (timeout != 0) {
+        $writable(timeout, 2 * sizeof(long));
+        $scramble(timeout, 2 * sizeof(long));
+    }
+    return $ready(n, r) + $ready(n, w) + $ready(n, e);
 }
 
 //@ gethostname
@@ -830,106 +549,4 @@ int $gethostname(char *to, unsigned long n)
         return -1;
     }
     return 0;
-}
-
-//@ nanosleep clock_nanosleep
-// What is left of the time is told only to who is woken up early.
-int $clock_nanosleep(int clock, int flags, const void *time, void *rest)
-{
-    $readable(time, 2 * sizeof(long));
-    if ($unknown_int() == 0)
-        return 0;
-    if (rest != 0 && $unknown_int()) {
-        $writable(rest, 2 * sizeof(long));
-        $scramble(rest, 2 * sizeof(long));
-        return 4;
-    }
-    return $unknown_int() ? 22 : 4;
-}
-int $nanosleep(const void *time, void *rest)
-{
-    int error = $clock_nanosleep(0, 0, time, rest);
-    if (error == 0)
-        return 0;
-    $set_errno();
-    return -1;
-}
-
-//@ error error_at_line error_message_count error_print_progname
-unsigned $error_message_count;
-void (*$error_print_progname)(void);
-void $direct_vsyslog(int, const char *, __builtin_va_list);
-static void $tell(int status, const char *format, __builtin_va_list list)
-{
-    if ($error_print_progname != 0)
-        $error_print_progname();
-    $direct_vsyslog(0, format, list);
-    $error_message_count++;
-    if (status != 0)
-        __builtin_exit(status);
-}
-void $error(int status, int code, const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $tell(status, format, list);
-    __builtin_va_end(list);
-}
-void $error_at_line(int status, int code, const char *file, unsigned line, const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $tell(status, format, list);
-    __builtin_va_end(list);
-}
-
-//@ err errx verr verrx
-void $direct_vsyslog(int, const char *, __builtin_va_list);
-void $verr(int status, const char *format, __builtin_va_list list)
-{
-    if (format != 0)
-        $direct_vsyslog(0, format, list);
-    __builtin_exit(status);
-}
-void $verrx(int status, const char *format, __builtin_va_list list)
-{
-    $verr(status, format, list);
-}
-void $err(int status, const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $verr(status, format, list);
-}
-void $errx(int status, const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $verr(status, format, list);
-}
-
-//@ warn warnx vwarn vwarnx
-void $direct_vsyslog(int, const char *, __builtin_va_list);
-void $vwarn(const char *format, __builtin_va_list list)
-{
-    if (format != 0)
-        $direct_vsyslog(0, format, list);
-}
-void $vwarnx(const char *format, __builtin_va_list list)
-{
-    $vwarn(format, list);
-}
-void $warn(const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $vwarn(format, list);
-    __builtin_va_end(list);
-}
-void $warnx(const char *format, ...)
-{
-    __builtin_va_list list;
-    __builtin_va_start(list, format);
-    $vwarn(format, list);
-    __builtin_va_end(list);
 }

@@ -658,3 +658,12 @@ char *$dirname(char *path)
     path[n] = 0;
     return path;
 }
+
+//@ memfrob
+void *$memfrob(void *s, unsigned long n)
+{
+    unsigned long i;
+    for (i = 0; i < n; i++)
+        ((char *)s)[i] ^= 42;
+    return s;
+}
