@@ -221,6 +221,8 @@ impl<'t> Contract<'t> {
             "$scan_string",
             "$scan_set",
             "$scan_begins",
+            "$scan_goes_on",
+            "$scan_ends",
             "$read_bytes",
             "$check_open",
         ];

@@ -34,6 +34,30 @@ struct Conversion {
     letter: u8,
     /// The characters of `%[`.
     set: Set,
+    /// What stands between the conversion before and this one.
+    before: Between,
+}
+
+/// What stands between two conversions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Between {
+    Nothing,
+    /// White space, last of all: `scanf` skips any there.
+    Blanks,
+    Others,
+}
+
+/// What is known of the character behind what `scanf` took (`$after_scan` in the library).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Next {
+    /// Nothing.
+    Any = 0,
+    /// It does not continue a number.
+    NoNumber = 1,
+    /// Something, that is not told.
+    Some = 2,
+    /// It is not white space.
+    NoBlank = 3,
 }
 
 /// Which characters `%[` of `scanf` takes.
@@ -58,16 +82,18 @@ impl Set {
     }
 }
 
-/// The characters of a format between conversions, and the conversions; `None` if it has something
-/// that is not understood.
-fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Conversion>)> {
+/// The number of characters of a format between conversions, the conversions, and what stands behind them; `None` if
+/// it has something that is not understood.
+fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Conversion>, Between)> {
     let format = &format[..format.iter().position(|b| *b == 0).unwrap_or(format.len())];
     let word = u64::from(model.ptr_bits() / 8);
     let (mut plain, mut found) = (0, Vec::new());
+    let mut before = Between::Nothing;
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
         if byte != b'%' {
             plain += 1;
+            before = if byte.is_ascii_whitespace() || byte == 11 { Between::Blanks } else { Between::Others };
             continue;
         }
         let mut c = Conversion {
@@ -78,6 +104,7 @@ fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Co
             size: None,
             letter: 0,
             set: Set::Some,
+            before,
         };
         if scanning {
             c.suppressed = rest.next_if_eq(&b'*').is_some();
@@ -122,6 +149,7 @@ fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Co
         match c.letter {
             b'%' => {
                 plain += 1;
+                before = Between::Others;
                 continue;
             }
             b'[' if scanning => {
@@ -141,8 +169,9 @@ fn parse(format: &[u8], model: DataModel, scanning: bool) -> Option<(u64, Vec<Co
             _ => return None,
         }
         found.push(c);
+        before = Between::Nothing;
     }
-    Some((plain, found))
+    Some((plain, found, before))
 }
 
 impl Lowerer<'_> {
@@ -186,7 +215,7 @@ impl Lowerer<'_> {
         let model = self.pool.program.data_model;
         let parsed = text.and_then(|text| parse(&text, model, false));
         let mut length = None;
-        if let (Some((plain, conversions)), false) = (&parsed, printf.list) {
+        if let (Some((plain, conversions, _)), false) = (&parsed, printf.list) {
             length = self.expand_printf(*plain, conversions, &args[at + 1..], wants_length, span);
         } else if self.options.checks.contains(CheckKind::Deref) {
             self.walk_format(printf, format, args, at, span);
@@ -194,7 +223,7 @@ impl Lowerer<'_> {
         if !wants_length {
             return None;
         }
-        let least = parsed.map_or(0, |(plain, _)| plain);
+        let least = parsed.map_or(0, |(plain, ..)| plain);
         Some(match length {
             Some(length) => self.save(length, span),
             None => self.measure(printf, args, at, least, span),
@@ -402,7 +431,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<ExprId> {
         let model = self.pool.program.data_model;
-        let (_, conversions) = parse(&self.literal(format)?, model, true)?;
+        let (_, conversions, behind) = parse(&self.literal(format)?, model, true)?;
         let stored = conversions.iter().filter(|c| !c.suppressed && c.letter != b'n').count();
         if conversions.iter().any(|c| c.size.is_some() && matches!(c.letter, b's' | b'[' | b'c')) {
             return None;
@@ -425,7 +454,18 @@ impl Lowerer<'_> {
         let limit = limit.map(|l| self.save(l, span));
         let mut given = args.iter();
         let mut done = 0;
-        for c in conversions.iter().filter(|c| !c.suppressed) {
+        for c in &conversions {
+            match c.before {
+                Between::Blanks if source.is_none() => self.scan_goes_on(Next::NoBlank, span),
+                Between::Others if source.is_none() => self.scan_goes_on(Next::Any, span),
+                _ => {}
+            }
+            if c.suppressed {
+                if source.is_none() {
+                    self.scan_goes_on(Next::Some, span);
+                }
+                continue;
+            }
             let Some(&Arg::Scalar(to)) = given.next() else { return None };
             let to = self.pool.convert(to, Scalar::Ptr);
             let index = self.pool.int(IntTy::I32, done);
@@ -439,10 +479,35 @@ impl Lowerer<'_> {
             self.split(happens, yes, no, span);
             self.at.graph.move_to(Some(yes));
             self.store_scanned(c, to, limit, input, span);
-            self.at.graph.enter(no);
+            if source.is_none() {
+                let after = self.at.graph.node(span);
+                self.at.graph.enter(after);
+                self.at.graph.move_to(Some(no));
+                if c.letter != b'n' {
+                    self.scan_goes_on(Next::Some, span);
+                }
+                self.at.graph.enter(after);
+            } else {
+                self.at.graph.enter(no);
+            }
             done += i128::from(c.letter != b'n');
         }
+        match behind {
+            Between::Blanks if source.is_none() => self.call_scan_helper("scan_ends", Next::NoBlank, span),
+            Between::Others if source.is_none() => self.scan_goes_on(Next::Some, span),
+            _ => {}
+        }
         Some(count)
+    }
+
+    /// Tells the library what is known of the next character.
+    fn scan_goes_on(&mut self, next: Next, span: Span) {
+        self.call_scan_helper("scan_goes_on", next, span);
+    }
+
+    fn call_scan_helper(&mut self, helper: &str, next: Next, span: Span) {
+        let next = self.pool.int(IntTy::I32, next as i128);
+        self.call_helper(helper, &[next], span);
     }
 
     /// A value that is read: an input, an unknown, or what nobody computes.
@@ -504,6 +569,9 @@ impl Lowerer<'_> {
         let place = self.pointed_to(to, ty);
         self.check_write(place, span);
         self.assign(place, value, span);
+        if limit.is_none() && c.letter != b'n' {
+            self.scan_goes_on(if width.is_some() { Next::Some } else { Next::NoNumber }, span);
+        }
     }
 }
 
@@ -512,7 +580,7 @@ mod tests {
     use super::*;
 
     fn letters(format: &str, scanning: bool) -> Option<(u64, String)> {
-        let (plain, found) = parse(format.as_bytes(), DataModel::Lp64, scanning)?;
+        let (plain, found, _) = parse(format.as_bytes(), DataModel::Lp64, scanning)?;
         Some((plain, found.iter().map(|c| char::from(c.letter)).collect()))
     }
 
@@ -523,7 +591,7 @@ mod tests {
         assert_eq!(letters("%*d %10[^]abc]x%c", true), Some((2, "d[c".into())));
         assert_eq!(letters("%1$d", false), None);
         assert_eq!(letters("%", false), None);
-        let (_, found) = parse(b"%.*s|%08lx\0tail", DataModel::Ilp32, false).unwrap();
+        let (_, found, _) = parse(b"%.*s|%08lx\0tail", DataModel::Ilp32, false).unwrap();
         assert_eq!(found[0].precision, Number::Argument);
         assert_eq!((found[1].size, found[1].width), (Some(4), Number::Known(8)));
     }

@@ -210,7 +210,21 @@ int $setvbuf(void *f, void *buffer, int mode, unsigned long n)
     return $unknown_int();
 }
 
+//@ $follows_scan
+// No run goes on with a character that cannot stand where `scanf` stopped.
+extern int $after_scan;
+void $follows_scan(int c)
+{
+    int blank = c == ' ' || c >= 9 && c <= 13;
+    int word = c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '+' || c == '-' || c == '.'
+        || c == '_' || c == '(';
+    if ($after_scan == 1 && word || $after_scan == 2 || $after_scan == 3 && blank || $after_scan == 4 && !blank && c >= 0)
+        $opaque_int();
+    $after_scan = 0;
+}
+
 //@ fgetc getc _IO_getc getc_unlocked fgetc_unlocked
+void $follows_scan(int c);
 struct $file { int fd; int eof; int error; int back; struct $file *next; struct $file **link; };
 int $fgetc(void *p)
 {
@@ -226,6 +240,7 @@ int $fgetc(void *p)
         c = $input_int();
         if (c < 0 || c > 255)
             c = -1;
+        $follows_scan(c);
     } else {
         c = $unknown_int();
         c = 1 <= c && c <= 256 ? c - 1 : -1;
@@ -270,11 +285,22 @@ int $getchar_unlocked(void)
     return $fgetc(&$std_in);
 }
 
-//@ $scan_begins $pushed_back $scanned
+//@ $scan_begins $scan_goes_on $scan_ends $after_scan $pushed_back $scanned
 // What `scanf` reads is not taken from the stream: what was put back is not seen, and the end of the
-// input is not remembered.
+// input is not remembered. What is known of the next character: 1: it continues no number; 2: something that is not
+// told; 3: it is not white space; 4: it is white space.
+int $after_scan;
 int $pushed_back;
 int $scanned;
+void $scan_goes_on(int next)
+{
+    $after_scan = next;
+}
+void $scan_ends(int next)
+{
+    if ($after_scan != 2)
+        $after_scan = next;
+}
 void $scan_begins(void)
 {
     if ($pushed_back)
@@ -575,6 +601,7 @@ int $asprintf(char **to, const char *format, ...)
 }
 
 //@ $scan_string
+extern int $after_scan;
 // As `%5s` stores: up to `width` characters that are not white space, and a zero.
 void $scan_string(char *to, unsigned long width)
 {
@@ -588,10 +615,13 @@ void $scan_string(char *to, unsigned long width)
         i++;
     }
     to[i] = 0;
+    $after_scan = i < width ? 4 : 0;
 }
 
 //@ $scan_set
 // As `%5[a-z]` stores: characters of a range, or all but those.
+extern int $after_scan;
+void $follows_scan(int c);
 void $scan_set(char *to, unsigned long width, int low, int high, int others)
 {
     unsigned long i = 0;
@@ -602,10 +632,13 @@ void $scan_set(char *to, unsigned long width, int low, int high, int others)
                 break;
             c = !others ? low : low == 'a' ? 'b' : 'a';
         }
+        if (i == 0)
+            $follows_scan(c);
         to[i] = (char)c;
         i++;
     }
     to[i] = 0;
+    $after_scan = 2;
 }
 
 //@ fgetwc getwc
@@ -769,9 +802,18 @@ void $copy_text(char *to, unsigned long width, unsigned long limit)
 }
 
 //@ $read_bytes
+extern int $after_scan;
+void $follows_scan(int c);
 void $read_bytes(char *to, unsigned long n)
 {
     unsigned long i;
-    for (i = 0; i < n; i++)
-        to[i] = (char)$input_int();
+    for (i = 0; i < n; i++) {
+        int c = (unsigned char)$input_int();
+        if (i == 0) {
+            if ($after_scan == 3 && (c == ' ' || c >= 9 && c <= 13))
+                c = 'a';
+            $follows_scan(c);
+        }
+        to[i] = (char)c;
+    }
 }
