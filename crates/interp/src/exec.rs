@@ -200,7 +200,7 @@ impl Machine<'_> {
                         .into();
                     }
                     Instr::Gen1 { op, d, a } => {
-                        let slot = self.general1(self.store.tables.gens[op as usize], r!(a));
+                        let slot = run!(self.general1(self.store.tables.gens[op as usize], r!(a)));
                         r!(d) = slot;
                     }
                     Instr::Gen2 { op, d, a, b } => {
@@ -468,15 +468,25 @@ impl Machine<'_> {
         Ok(bits)
     }
 
-    fn general1(&self, op: GenOp, a: Slot) -> Slot {
-        match op {
+    fn general1(&self, op: GenOp, a: Slot) -> Step<Slot> {
+        Ok(match op {
             GenOp::Unary(op, ty) => self.bits_slot(ty, scalar::unary(op, ty, slot_bits(ty, a)).unwrap_or(0)),
             GenOp::Convert(from, to) => {
-                let bits = scalar::convert(from, to, slot_bits(from, a), self.p.data_model.ptr_bits());
-                self.bits_slot(to, bits)
+                let bits = slot_bits(from, a);
+                self.holds(from, to, bits)?;
+                self.bits_slot(to, scalar::convert(from, to, bits, self.p.data_model.ptr_bits()))
             }
             _ => a,
+        })
+    }
+
+    /// What an integer becomes that is to hold a floating-point number for which it is too small, processors and
+    /// compilers see in several ways.
+    pub fn holds(&self, from: Scalar, to: Scalar, bits: u128) -> Step<()> {
+        if self.config.approximate || scalar::holds(from, to, bits) {
+            return Ok(());
         }
+        Err(Outcome::Unsupported("a floating-point number that does not fit the integer".into()))
     }
 
     fn general2(&self, op: GenOp, a: Slot, b: Slot) -> Step<Slot> {

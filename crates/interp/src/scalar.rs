@@ -63,12 +63,26 @@ pub(crate) fn convert(from: Scalar, to: Scalar, a: u128, ptr_bits: u16) -> u128 
     }
 }
 
-fn float_to_int(from: FloatTy, t: IntTy, a: u128) -> u128 {
-    let wide = match from {
+/// Whether a conversion to an integer type keeps the number, but for what stands behind the point.
+pub(crate) fn holds(from: Scalar, to: Scalar, a: u128) -> bool {
+    let (Scalar::Float(from), Scalar::Int(t)) = (from, to) else { return true };
+    match f80::trunc_to_int(widened(from, a)) {
+        Some((false, m)) => m <= t.max_bits(),
+        Some((true, m)) => m == 0 || t.signed && m <= t.min_bits(),
+        None => false,
+    }
+}
+
+fn widened(from: FloatTy, a: u128) -> u128 {
+    match from {
         FloatTy::F32 => f80::from_f64(f32::from_bits(a as u32).into()),
         FloatTy::F64 => f80::from_f64(f64::from_bits(a as u64)),
         FloatTy::F80 => a,
-    };
+    }
+}
+
+fn float_to_int(from: FloatTy, t: IntTy, a: u128) -> u128 {
+    let wide = widened(from, a);
     // The widest register the conversion goes through: 32 bits for int and smaller, 64 for
     // unsigned int and long; what does not fit there becomes its smallest value.
     let register = match t {
@@ -90,6 +104,24 @@ fn float_to_int(from: FloatTy, t: IntTy, a: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_hold_what_is_in_their_range() {
+        let f64_ = Scalar::Float(FloatTy::F64);
+        for (bits, signed) in [(8u16, true), (8, false), (32, true), (32, false), (64, true), (64, false)] {
+            let ty = IntTy { bits, signed };
+            let (low, high) = match signed {
+                true => (-(2f64.powi(i32::from(bits) - 1)), 2f64.powi(i32::from(bits) - 1)),
+                false => (0.0, 2f64.powi(i32::from(bits))),
+            };
+            let inside = |x: f64| holds(f64_, Scalar::Int(ty), x.to_bits().into());
+            assert!(inside(low) && inside(0.0) && inside(-0.9) && inside(high - 2048.0f64.min(high / 2.0)));
+            assert!(
+                !inside(high) && !inside(f64::NAN) && !inside(f64::INFINITY) && !inside(f64::NEG_INFINITY)
+            );
+            assert!(!inside(if bits < 64 { low - 1.0 } else { low - 4096.0 }));
+        }
+    }
 
     #[test]
     fn floats_that_do_not_fit_become_what_the_processor_gives() {

@@ -138,9 +138,9 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `__builtin_object_size`: how much the compiler knows about an object depends on how it
-    /// optimises, so the answer is that it knows nothing or, as the model chooses, the number of
-    /// bytes that are left. The pointer is not evaluated.
+    /// `__builtin_object_size`: what compilers know of variables and their parts they know however they optimise. How
+    /// much else is known depends on that: proofs hold for every answer, and no run goes on with one. The pointer is
+    /// not evaluated.
     fn object_size(&mut self, args: &[TExprId], span: Span) -> ExprId {
         let mode = args.get(1).map_or(0, |&m| {
             let mode = self.value(m);
@@ -151,23 +151,22 @@ impl Lowerer<'_> {
         if self.traits(args[0]).has(Traits::EFFECT) {
             return unknown;
         }
-        let known = match self.bytes_left(args[0], mode & 1 == 1) {
-            Some(bytes) => self.pool.int(ty, bytes.into()),
-            None => {
-                let ptr = self.value(args[0]);
-                let whole = self.pool.push(Scalar::Int(ty), ExprKind::ObjectSize(ptr));
-                let any = self.havoc(Scalar::Int(ty), false, span);
-                let fits = self.pool.cmp(CmpOp::Le, any, whole);
-                self.pool.ite(fits, any, whole)
-            }
-        };
+        if let Some(bytes) = self.bytes_left(args[0], mode & 1 == 1) {
+            return self.pool.int(ty, bytes.into());
+        }
+        let ptr = self.value(args[0]);
+        let whole = self.pool.push(Scalar::Int(ty), ExprKind::ObjectSize(ptr));
+        self.call_effect(Effect::Opaque, span);
+        let any = self.havoc(Scalar::Int(ty), false, span);
+        let fits = self.pool.cmp(CmpOp::Le, any, whole);
+        let known = self.pool.ite(fits, any, whole);
         let choice = self.havoc(Scalar::BOOL, false, span);
         let answer = self.pool.ite(choice, known, unknown);
         self.save(answer, span)
     }
 
-    /// Bytes from the place that a pointer expression names to the end of the variable it lies in,
-    /// or with `part` to the end of the innermost array or member.
+    /// Bytes from the place that a pointer expression names to the end of the variable it lies in, if every compiler
+    /// knows them; with `part` to the end of the innermost array or member.
     fn bytes_left(&mut self, e: TExprId, part: bool) -> Option<u64> {
         let mut e = self.same_machine_value(e);
         let mut skipped = 0u64;
@@ -182,8 +181,9 @@ impl Lowerer<'_> {
         if self.typed.objects[obj].vla_size.is_some() || self.traits(lvalue).has(Traits::UNSAFE) {
             return None;
         }
-        if part {
-            return self.typed.types.size_of(self.typed.exprs[lvalue].ty.ty)?.checked_sub(skipped);
+        // Which part an element or a member is in, compilers see in several ways.
+        if part && !matches!(*self.kind(lvalue), TExprKind::Object(_)) {
+            return None;
         }
         let place = self.place(lvalue);
         let mut offset = skipped;

@@ -222,6 +222,7 @@ pub(super) fn run(call: &mut Call<'_, '_>, math: Math, format: FloatTy) -> Step<
             let rounded = f80::to_integral(wide(x), toward);
             return Ok(match call.m.store.tables.sites[call.site as usize].result {
                 Some(ResultTy::Scalar(to)) => {
+                    call.m.holds(F80, to, rounded)?;
                     let bits = scalar::convert(F80, to, rounded, call.m.p.data_model.ptr_bits());
                     Some(call.m.bits_slot(to, bits))
                 }
