@@ -37,6 +37,9 @@ const TABLE: &str = include_str!("library/functions.txt");
 /// Names of the library's other functions.
 const OTHERS: &str = include_str!("library/others.txt");
 
+/// What the names of variants for formats of floating-point numbers end in.
+const FORMATS: [&str; 6] = ["f16", "f32", "f32x", "f64", "f64x", "f128"];
+
 /// What a parameter is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role<'t> {
@@ -510,6 +513,10 @@ impl Contracts {
             None if name.starts_with("__bid_") => Some(Effect::Opaque),
             // Headers call variants that know the size of their arguments.
             None if name.starts_with("__") && name.ends_with("_chk") => Some(Effect::Unmodelled),
+            // `floorf64` is `floor` for `_Float64`.
+            None if FORMATS.iter().any(|f| name.strip_suffix(f).is_some_and(|stem| self.has(stem))) => {
+                Some(Effect::Unmodelled)
+            }
             None => self.1.contains(name).then_some(Effect::Unmodelled),
         }
     }
