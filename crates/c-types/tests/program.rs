@@ -348,9 +348,27 @@ fn unsupported_constructs_are_named() {
         ("void f(void) { out: ; void g(void) { goto out; } g(); }", "jump out of a nested function"),
         ("int f(void) { return __builtin_ia32_rdtsc(); }", "__builtin_ia32_rdtsc"),
         ("int f(void) { return __builtin_setjmp(0); }", "__builtin_setjmp"),
+        ("int f(void) __attribute__((ifunc(\"g\")));", "`ifunc`"),
+        ("static int f(void) __attribute__((weakref(\"g\")));", "`weakref`"),
     ] {
         let found = errors(text, DataModel::Lp64);
         let named = found.iter().any(|e| e.contains(words) && e.contains("is not supported"));
         assert!(named, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn sections_that_run_by_themselves_are_refused() {
+    let program = |section: &str| {
+        format!(
+            "static void f(void) {{}} static void (*p)(void) __attribute__((section(\"{section}\"))) = f;"
+        )
+    };
+    for section in [".init_array", ".init_array.00101", ".fini_array", ".ctors", ".init"] {
+        let found = errors(&program(section), DataModel::Lp64);
+        assert!(found.len() == 1 && found[0].contains("constructor"), "{section}: {found:?}");
+    }
+    for section in [".init.text", ".initcall", ".data"] {
+        assert!(errors(&program(section), DataModel::Lp64).is_empty(), "{section}");
     }
 }

@@ -57,7 +57,8 @@ pub struct Config {
     /// Looked at now and then.
     pub budget: Option<Budget>,
     /// Whether results of functions like `sin`, whose last digits differ between libraries, are taken from the
-    /// platform's own. Otherwise a run goes no further than these.
+    /// platform's own, and integers that cannot hold a floating-point number are what the processor makes of it.
+    /// Otherwise a run goes no further than these.
     pub approximate: bool,
 }
 

@@ -247,4 +247,23 @@ mod tests {
             assert!(has_soft_floats(&format!("{header} {program}")), "{program}");
         }
     }
+
+    #[test]
+    fn definitions_for_inlining_give_way_to_the_library() {
+        let text = "extern unsigned long strlen(const char *); extern unsigned long alias(const char *) __asm__(\"strlen\");
+            extern inline __attribute__((gnu_inline)) unsigned long strlen(const char *s) { return alias(s); }
+            extern int own(int); extern inline __attribute__((gnu_inline)) int own(int x) { return x; }
+            int main(void) { return strlen(\"a\") + own(0); }";
+        let mut map = SourceMap::new();
+        let file = map.add("main.i", text.into()).expect("it is short");
+        let compiled = compile(&mut map, &[file], DataModel::Lp64, &Options::default());
+        let program = compiled.program.expect("it is correct");
+        let file_of = |name: &str| {
+            let f = program.func_named(name).expect("it is called");
+            assert!(program.funcs[f].body.is_some());
+            map.name(map.file_of(program.funcs[f].span.lo).expect("it stands somewhere")).to_owned()
+        };
+        assert_eq!(file_of("strlen"), "<library>/string.c");
+        assert_eq!(file_of("own"), "main.i");
+    }
 }

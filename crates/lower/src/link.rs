@@ -246,7 +246,8 @@ fn same_machine_type(typed: &TypedProgram, declared: CTypeId, defined: CTypeId) 
     let params = !a.prototype && a.params.is_empty()
         || a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(&x, &y)| same(x, y));
     let part = match types.get(a.ret) {
-        CType::Void => true,
+        // A record may be returned in memory that the caller must provide.
+        CType::Void => !matches!(types.get(b.ret), CType::Record(_)),
         _ => bits(a.ret).zip(bits(b.ret)).is_some_and(|(part, whole)| part >= 32 && part <= whole),
     };
     params && (a.variadic == b.variadic || !a.prototype) && (part || same(a.ret, b.ret))

@@ -4,8 +4,9 @@
 //! next look at their budget ([`Budget::pause`]), so a turn that ends loses no work. Those who often settle a task at
 //! once have a short turn first, one after the other, so that what is easily found is found by the same one every
 //! time. Then turns are given by stride scheduling: the next is who had the least time in relation to its weight. Who
-//! goes on after its turn pays for that, too. A processor is rather left alone than given to who already had its share: time limits are about
-//! processor time, and there may be many to share it. Who is about to finish may ask the others to wait.
+//! goes on after its turn pays for that, too. A processor is rather left alone than given to who already had its
+//! share: time limits are about processor time, and there may be many to share it. Who is about to finish may ask the
+//! others to wait.
 
 use palisade_base::{Budget, Stop};
 use std::path::PathBuf;

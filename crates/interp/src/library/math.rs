@@ -119,7 +119,9 @@ fn is_certain(math: Math, format: FloatTy, arguments: &[u128]) -> bool {
         (Math::Acosh, &[x]) => x.is_nan() || x <= 1.0 || x.is_infinite(),
         (Math::Acos, &[x]) => x.is_nan() || x.abs() > 1.0 || x == 1.0,
         (Math::Atan, &[x]) => x.is_nan() || x == 0.0,
-        _ => true,
+        // The others, which have no such arguments, are exact.
+        (_, []) => true,
+        _ => false,
     }
 }
 

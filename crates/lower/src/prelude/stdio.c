@@ -240,11 +240,11 @@ int $fgetc(void *p)
         c = $input_int();
         if (c < 0 || c > 255)
             c = -1;
-        $follows_scan(c);
     } else {
         c = $unknown_int();
         c = 1 <= c && c <= 256 ? c - 1 : -1;
     }
+    $follows_scan(c);
     if (c < 0) {
         if ($unknown_int() != 0) {
             f->error = 1;
